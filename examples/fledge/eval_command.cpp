@@ -71,7 +71,7 @@ int evaluate(const EvalConfig& config) {
   const Dim logits = sizes.context * sizes.vocabulary;  // of a window
   const Dim fitting = std::max<Dim>(1, most_logits / logits);
   const double loss = mean_loss(trained.model, text, std::min(config.batch, fitting));
-  if (!std::isfinite(loss)) refuse_numbers(config.folder, trained.model, text.tokens);
+  if (!std::isfinite(loss)) refuse_numbers(trained, text.tokens);
   const double bits = train::bits_per_byte(loss, text, trained.tokenizer());
   const Dim guessed = text.size() - 1;  // all tokens but the first
   const std::string token = train::token_word(trained.tokenizer().kind());

@@ -16,23 +16,32 @@ namespace fledge {
 
 namespace {
 
-// Writes all files of a new folder, or none.
+// Whether the folder has no other files than an export that was interrupted: config.json is missing,
+// which is written last and without which no program reads the others.
+bool is_unfinished(const Folder& folder, const NamedFiles& files) {
+  const std::vector<std::string> names = folder.names();
+  return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    return name != config_name && std::any_of(files.begin(), files.end(),
+                                              [&](const auto& file) { return file.first == name; });
+  });
+}
+
+// Writes all files of a new folder; if one cannot be written, none.
 void write_folder(const std::string& path, const NamedFiles& files) {
-  std::vector<std::string> names;
-  NewFiles views;
-  for (const auto& [name, bytes] : files) {
-    names.push_back(name);
-    views.emplace_back(name, bytes);
-  }
   std::error_code unknown;
-  const bool is_there = std::filesystem::is_directory(path, unknown);
-  if (!is_there) train::require_place(path, false);
+  if (!std::filesystem::is_directory(path, unknown)) train::require_place(path, false);
   const std::vector<std::string> made = train::make_folders(path);
   try {
-    if (is_there && !has_only_leftovers(path, names))  // of an export that was interrupted
+    const LockedFolder folder(path);
+    if (!is_unfinished(folder, files))
       train::refuse_folder("the folder " + support::quoted(path) + " is not empty",
                            train::another_folder);
-    LockedFolder(path, names).replace(views);
+    try {
+      for (const auto& [name, bytes] : files) folder.replace(name, bytes);
+    } catch (const WriteError&) {
+      for (const auto& file : files) std::filesystem::remove(folder.file(file.first), unknown);
+      throw;
+    }
   } catch (const FileError& error) {
     train::remove_folders(made);
     train::refuse_folder(error.what(), train::another_folder);
@@ -54,11 +63,9 @@ int export_model(const ExportConfig& config) {
     if (!trained.has_run())
       throw support::InputError(support::quoted(config.folder) + " has no run of fledge train",
                                 "leave out --training");
-    files.emplace_back(
-        "training.safetensors",
-        train::training_file(Folder(config.folder, train::run_files()), trained.run));
+    files.emplace_back("training.safetensors", train::training_file(Folder(config.folder)));
   }
-  for (auto& file : text_files(trained, type, Folder(config.folder, train::run_files())))
+  for (auto& file : text_files(trained, type, Folder(config.folder)))
     files.push_back(std::move(file));
   write_folder(config.out, files);
   if (!report.empty()) support::say(stderr, report);

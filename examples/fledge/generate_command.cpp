@@ -95,7 +95,7 @@ int run(const GenerateConfig& config) {
   try {
     return run(trained, task);
   } catch (const NumericError&) {
-    refuse_numbers(config.folder, trained.model, task.ids);
+    refuse_numbers(trained, task.ids);
   }
 }
 

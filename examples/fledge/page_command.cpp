@@ -3,6 +3,7 @@
 
 #include "examples/fledge/commands.h"
 #include "examples/fledge/train/page_recorder.h"
+#include "examples/fledge/train/run_folder.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/page/page_file.h"
 #include "examples/support/options.h"
@@ -14,7 +15,6 @@ namespace fledge {
 
 namespace {
 
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 constexpr Dim most_tokens = 24;
 
 /// For a run without a plan: excerpts of its text. Throws InputError if it is not to be had.
@@ -78,8 +78,8 @@ int page_command(int argc, char** argv) {
   run.title = std::filesystem::path(folder).lexically_normal().filename().string();
   if (run.title.empty()) run.title = folder;
   run.command = "fledge page " + support::shell_word(run.title);
-  const Folder files(folder, {"metrics.jsonl"});
-  const std::string events = files.read("metrics.jsonl", most_bytes).value_or("");
+  const Folder files(folder);
+  const std::string events = files.has(train::run_file) ? train::saved_events(files) : "";
   run.events = train::event_lines(events);
   const train::TrainConfig& settings = trained.run.settings;
   run.seed = settings.training.seed;
@@ -103,7 +103,7 @@ int page_command(int argc, char** argv) {
             page::run_in_words(trained.model, std::max(trained.step, last_step(run.events)));
         return page::run_data(run);
       },
-      support::quoted(files.file("metrics.jsonl")));
+      support::quoted(files.file(train::log_file)));
   support::write_output(
       out, page::page_file(run.title, Json::object({{"kind", "run"}, {"run", data.data}})),
       page::page_kind);

@@ -47,12 +47,12 @@ std::string as_json(const std::vector<RunCurves>& runs) {
 }
 
 std::string as_csv(const std::vector<RunCurves>& runs) {
-  std::string rows = "folder,curve,step,loss\n";
+  std::string rows = "folder,step,loss,held_out_loss,lr,grad_norm\n";
   for (const RunCurves& run : runs)
-    for (const auto& [name, points] :
-         {std::pair("training", &run.training), std::pair("held_out", &run.held_out)})
-      for (const auto& [step, loss] : *points)
-        rows += support::csv_row({run.name, name, json_number(step), json_number(loss)});
+    for (std::vector<std::string> row : run.steps) {
+      row.insert(row.begin(), run.name);
+      rows += support::csv_row(row);
+    }
   return rows;
 }
 
@@ -89,7 +89,8 @@ int plot_command(int argc, char** argv) {
   options.add("--log", "", config.has_log_axis, "each power of ten steps gets the same room");
   options.add("--svg", "FILE", config.svg, "writes the plot as an SVG picture");
   options.add("--json", "", config.json, "the points as one JSON object on stdout");
-  options.add("--csv", "", config.csv, "the points as CSV on stdout: folder, curve, step, loss");
+  options.add("--csv", "", config.csv,
+              "the steps as CSV on stdout: folder, step, losses, lr, grad_norm");
   options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
   options.parse(argc, argv);
   if (config.json && config.csv)

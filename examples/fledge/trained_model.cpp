@@ -54,7 +54,7 @@ Tokenizer read_tokenizer(const Folder& folder, Dim vocabulary) {
 // The tokens that begin and end texts: what generation_config.json says comes before config.json.
 MarkTokens marks_of(const Folder& folder, const ModelConfig& config) {
   constexpr const char* name = "generation_config.json";
-  warn_of(folder.file(train::config_name), other_tokens, config.other_marks);
+  warn_of(folder.file(config_name), other_tokens, config.other_marks);
   const std::optional<std::string> text = folder.read(name, most_json_bytes);
   if (!text) return config.marks;
   const std::string path = folder.file(name);
@@ -69,25 +69,38 @@ MarkTokens marks_of(const Folder& folder, const ModelConfig& config) {
   return marks;
 }
 
-train::RunConfig config_without_run(const Folder& folder, const ModelConfig& config,
-                                    Tokenizer tokenizer) {
-  tokenizer.set_marks(marks_of(folder, config));
+train::RunConfig config_without_run(const LanguageModelSizes& sizes, Tokenizer tokenizer,
+                                    const MarkTokens& marks) {
+  tokenizer.set_marks(marks);
   train::RunConfig run{{}, std::move(tokenizer)};
-  run.settings.sizes = config.sizes;
+  run.settings.sizes = sizes;
   run.settings.corpus.tokens = run.tokenizer.kind();
   run.settings.keep_cr = true;  // its tokens have \r
   return run;
 }
 
-}  // namespace
-
-void add_text_form(support::Options& options, TextForm& form) {
-  options.add("--tokens-in", "", form,
-              "texts are token numbers, such as \"15 7\": for a folder without a tokenizer");
+TrainedModel trained_model(LanguageModel model, train::RunConfig run, std::int64_t step,
+                           std::string file, TextForm form) {
+  const bool lines = run.settings.corpus.reading == Reading::lines;
+  return {std::move(model), std::move(run), lines, step, std::move(file), form};
 }
 
-TrainedModel load_trained(const std::string& path, TextForm form) {
-  const Folder folder(path, train::run_files());
+TrainedModel model_of_run(const Folder& folder, TextForm form) {
+  train::SavedRun saved = train::open_run(folder);
+  const std::string file = folder.file(train::run_file);
+  LanguageModel model = support::with_advice(
+      "restore the file, or train again",
+      [&] { return kept_model(saved.checkpoint, saved.config.settings.sizes); },
+      support::quoted(file));
+  train::RunConfig run = std::move(saved.config);
+  if (form == TextForm::token_ids)
+    run = config_without_run(model.sizes, number_tokenizer(model.sizes.vocabulary),
+                             train::saved_marks(run.tokenizer));
+  return trained_model(std::move(model), std::move(run), saved.checkpoint.notes.kept_step(), file,
+                       form);
+}
+
+TrainedModel model_of_others(const Folder& folder, TextForm form) {
   std::optional<train::RunConfig> run;
   const auto reader = [&](std::string text) {
     const bool is_of_run = text.find("\"fledge\"") != std::string::npos;
@@ -98,34 +111,37 @@ TrainedModel load_trained(const std::string& path, TextForm form) {
     };
     if (!is_of_run) return read();
     return support::with_advice(train::config_advice, read,
-                                support::quoted(folder.file("config.json")));
+                                support::quoted(folder.file(config_name)));
   };
   try {
     SavedModel saved = read_model(folder, reader);
-    const Dim vocabulary = saved.model.sizes.vocabulary;
-    warn_of(folder.file("config.json"), "keys that fledge does not know",
-            saved.config.unknown_keys);
-    if (form == TextForm::token_ids || (form == TextForm::text_if_run && !run))
-      run = config_without_run(folder, saved.config, number_tokenizer(vocabulary));
-    else if (!run)
-      run = config_without_run(folder, saved.config, read_tokenizer(folder, vocabulary));
-    const bool lines = run->settings.corpus.reading == Reading::lines;
+    const LanguageModelSizes& sizes = saved.model.sizes;
+    warn_of(folder.file(config_name), "keys that fledge does not know", saved.config.unknown_keys);
+    const bool is_numbers = form == TextForm::token_ids || (form == TextForm::text_if_run && !run);
+    if (is_numbers || !run) {
+      Tokenizer tokenizer = is_numbers ? number_tokenizer(sizes.vocabulary)
+                                       : read_tokenizer(folder, sizes.vocabulary);
+      run = config_without_run(sizes, std::move(tokenizer), marks_of(folder, saved.config));
+    }
     const std::int64_t step = std::strtoll(saved.step.c_str(), nullptr, 10);
-    return {std::move(saved.model), std::move(*run), lines, std::max<std::int64_t>(step, 0), form};
-  } catch (const FileError& error) {
-    const bool can_resume = folder.has("config.json") && folder.has("state.safetensors");
-    if (folder.has("model.safetensors") || !can_resume) throw;
-    throw support::InputError(
-        error.what(),
-        "make it again from the checkpoint: fledge train --resume " + support::shell_word(path));
+    return trained_model(std::move(saved.model), std::move(*run), std::max<std::int64_t>(step, 0),
+                         folder.file(weights_name), form);
   } catch (const FormatError& error) {
-    throw support::InputError(error.what(),
-                              folder.has("state.safetensors")
-                                  ? "restore it, or move it away and run: fledge train --resume " +
-                                        support::shell_word(path)
-                              : error.advice.empty() ? other_advice
-                                                     : error.advice);
+    throw support::InputError(error.what(), error.advice.empty() ? other_advice : error.advice);
   }
+}
+
+}  // namespace
+
+void add_text_form(support::Options& options, TextForm& form) {
+  options.add("--tokens-in", "", form,
+              "texts are token numbers, such as \"15 7\": for a folder without a tokenizer");
+}
+
+TrainedModel load_trained(const std::string& path, TextForm form) {
+  const Folder folder(path);
+  const bool has_run = folder.has(train::run_file) || folder.has("state.safetensors");
+  return has_run ? model_of_run(folder, form) : model_of_others(folder, form);
 }
 
 std::string TrainedModel::readable(std::string text, const std::string& name) const {
@@ -169,7 +185,8 @@ TokenText TrainedModel::held_out(const std::string& folder) const {
   return std::move(corpus.valid);
 }
 
-void refuse_numbers(const std::string& folder, const LanguageModel& model, std::vector<Dim> ids) {
+void refuse_numbers(const TrainedModel& trained, std::vector<Dim> ids) {
+  const LanguageModel& model = trained.model;
   const auto named = named_parameters(model);
   std::vector<std::pair<std::string, Array>> weights;
   for (const auto& [name, tensor] : named) weights.emplace_back(name, tensor.value());
@@ -178,7 +195,7 @@ void refuse_numbers(const std::string& folder, const LanguageModel& model, std::
     model({{1, static_cast<Dim>(ids.size())}, ids});
   });
   throw support::InputError(
-      support::quoted(folder + "/model.safetensors") +
+      support::quoted(trained.file) +
           ": its scores must be numbers, and its weights are too large for that: " +
           largest_number(weights) + (first.empty() ? "" : "; they overflow " + first),
       "such weights come from a run that diverged: train again, with a smaller --lr");

@@ -1,4 +1,4 @@
-// A trained model, read from its folder: of fledge train, or of Hugging Face's libraries.
+// A trained model, read from its folder: of fledge train, or in the layout of Hugging Face's libraries.
 #pragma once
 
 #include <string>
@@ -16,11 +16,14 @@ enum class TextForm {
   text_if_run  // token_ids unless fledge train made the folder: its tokenizer may be missing
 };
 
+inline constexpr const char* config_name = "config.json";
+
 struct TrainedModel {
   LanguageModel model;
   train::RunConfig run;
   bool lines = false;     // trained on lines, each read from its beginning
-  std::int64_t step = 0;  // of its weights; 0 if model.safetensors does not say it
+  std::int64_t step = 0;  // of its weights; 0 if the file does not say it
+  std::string file;       // the path of the file with the weights
   TextForm form = TextForm::text;
 
   const Tokenizer& tokenizer() const { return run.tokenizer; }
@@ -39,8 +42,9 @@ struct TrainedModel {
   /// The text as the tokenizer reads it. Throws InputError, which calls the text `name`, for a word
   /// that is no token number where texts are token numbers.
   std::string readable(std::string text, const std::string& name) const;
-  /// Whether fledge train made the folder. Otherwise `run` has only sizes and a tokenizer.
-  bool has_run() const { return !run.id.empty(); }
+  /// Whether the folder has the settings of a run of fledge train. Otherwise `run` has only sizes and
+  /// a tokenizer.
+  bool has_run() const { return run.text_bytes > 0; }
   /// The text that it was trained on, read again. `folder`: of the model. Throws InputError when the
   /// text is not there or has changed, and without a run.
   Corpus corpus(const std::string& folder) const;
@@ -52,14 +56,13 @@ struct TrainedModel {
 /// Adds --tokens-in to the table of a command.
 void add_text_form(support::Options& options, TextForm& form);
 
-/// Reads the folder. Prints a warning about keys of config.json that are not known, and about a
-/// tokenizer with more tokens than the model. Throws FileError or InputError, which name the file
-/// of the folder and its fault.
+/// Reads the folder: the kept model of run.safetensors, or config.json and model.safetensors. Prints a
+/// warning about keys of config.json that are not known, and about a tokenizer with more tokens than
+/// the model. Throws FileError or InputError, which name the file of the folder and its fault.
 TrainedModel load_trained(const std::string& folder, TextForm form = TextForm::text);
 
 /// For a model whose scores are infinite or NaN. Reads these tokens to find the first op with such
 /// a number. Throws InputError that names the file, this op, its parameters and the largest weight.
-[[noreturn]] void refuse_numbers(const std::string& folder, const LanguageModel& model,
-                                 std::vector<Dim> ids);
+[[noreturn]] void refuse_numbers(const TrainedModel& trained, std::vector<Dim> ids);
 
 }  // namespace fledge

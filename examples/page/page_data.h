@@ -1,4 +1,4 @@
-// The data of a page: from the events of a run, as metrics.jsonl has them, and its model.
+// The data of a page: from the events of a run, as its log has them, and its model.
 //
 // Not here: the file around the data (page_file.h). Key idea: everything that a page shows is an
 // event of the run, or is computed here from the model that the run keeps.

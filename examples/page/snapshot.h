@@ -1,7 +1,7 @@
 // A snapshot of a model while it learns: where it looks and what it predicts in a few sentences.
 //
 // Not here: the page that shows snapshots (page_data.h). Key idea: a snapshot is one event of a run,
-// a line of metrics.jsonl like the others, so it is resumed, cut back and read as they are.
+// a line of its log like the others, so it is resumed, cut back and read as they are.
 #pragma once
 
 #include <cstdint>

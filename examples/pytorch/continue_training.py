@@ -74,14 +74,14 @@ def check(model, expected, text, settings, device):
     model.zero_grad()
 
 
-def write_folder(out, source, weights, step, run_id):
+def write_folder(out, source, weights, step):
     """A folder as fledge reads it."""
     out.mkdir(parents=True, exist_ok=True)
     tensors = {name: tensor.float().cpu().numpy() for name, tensor in weights.items()}
     for name, weight in list(tensors.items()):  # GPT-2 always has biases
         if ".c_" in name and name.endswith(".weight"):
             tensors.setdefault(name[:-6] + "bias", np.zeros(weight.shape[1], np.float32))
-    metadata = {"format": "pt", "step": str(step), **({"id": run_id} if run_id else {})}
+    metadata = {"format": "pt", "step": str(step)}
     write(out / "model.safetensors",
           lambda file: file.write(safetensors_bytes(tensors, metadata)))
     for path in [*source.glob("*.json"), *source.glob("*.txt")]:  # config.json and the tokenizer
@@ -123,11 +123,10 @@ def main():
              f"{settings['steps']}", 2)
     learner = Learner(model, settings, processes, fsdp)
     checkpoint = pathlib.Path(options.checkpoint) if options.checkpoint else None
-    run_id = metadata.get("id", "")
     if checkpoint and checkpoint.exists():
         saved = torch.load(checkpoint, map_location="cpu")
-        if saved["id"] != run_id:
-            stop(f"{checkpoint} must be a checkpoint of run {run_id}: it is of run {saved['id']}")
+        if saved["export"] != metadata["checksum"]:
+            stop(f"{checkpoint} must be a checkpoint of this folder: it is of another export")
         state, step = saved["state"], saved["step"]
         processes.say(f"going on from {checkpoint}, step {step}")
     learner.restore(state)
@@ -138,7 +137,7 @@ def main():
         processes.say(f"step {step} loss {loss:.7f} rate {rate_at(step - 1, settings):.6g} "
                       f"norm {norm:.6g}")
         if checkpoint and (step % options.every == 0 or step == settings["steps"]):
-            state = {"id": run_id, "step": step, "state": learner.state()}
+            state = {"export": metadata["checksum"], "step": step, "state": learner.state()}
             if processes.rank == 0:
                 write(checkpoint, lambda file: torch.save(state, file))
     if valid:
@@ -146,7 +145,7 @@ def main():
     if options.out:
         weights = learner.state()["weights"]
         if processes.rank == 0:
-            write_folder(pathlib.Path(options.out), source, weights, step, run_id)
+            write_folder(pathlib.Path(options.out), source, weights, step)
             processes.say(f"saved in {options.out}, step {step}: fledge eval {options.out}")
     if dist.is_initialized():
         dist.barrier()

@@ -4,7 +4,6 @@
 
 #include "nn/gpt/config_keys.h"
 #include "nn/io/checksum.h"
-#include "nn/io/safetensors.h"
 
 namespace fledge {
 
@@ -219,7 +218,6 @@ ModelConfig read_config(std::string text) {
   return {sizes,
           own,
           config.has("bias"),
-          config.has("transformers_version"),
           read_marks(config),
           std::move(unknown_keys),
           other_marks(config, sizes.vocabulary)};
@@ -233,15 +231,6 @@ double parameter_count(const LanguageModelSizes& sizes) {
   const double weights = C * 3 * C + C * C + C * hidden + hidden * C;
   const double biases = sizes.bias == Bias::with ? 3 * C + C + hidden + C : 0;
   return V * C + T * C + number(sizes.layers) * (2 * norm + weights + biases) + norm;
-}
-
-std::uint64_t most_file_bytes(const LanguageModelSizes& sizes, double copies) {
-  const auto number = [](Dim size) { return static_cast<double>(size); };
-  const double table = number(sizes.vocabulary) * number(sizes.width);
-  const double masks = number(sizes.layers) * (number(sizes.context) * number(sizes.context) + 1);
-  const double bytes = 8 * (copies * parameter_count(sizes) + table + masks) +
-                       static_cast<double>(most_header_bytes);
-  return static_cast<std::uint64_t>(std::min(bytes, 1e15));
 }
 
 }  // namespace fledge

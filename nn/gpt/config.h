@@ -18,10 +18,7 @@ struct ModelConfig {
   LanguageModelSizes sizes;
   JsonValue own;           // the object under the key "fledge"; null when there is none
   bool says_bias = false;  // whether there is a key "bias"
-  /// Whether Hugging Face's transformers saved the file. It keeps the object under "fledge", and
-  /// writes the text anew: a checksum does not match.
-  bool is_of_transformers = false;
-  MarkTokens marks = {};                       // bos_token_id, eos_token_id and pad_token_id
+  MarkTokens marks = {};   // bos_token_id, eos_token_id and pad_token_id
   std::vector<std::string> unknown_keys = {};  // keys that are ignored and not known
   std::vector<std::string> other_marks = {};   // as other_marks() finds them
 };
@@ -60,9 +57,5 @@ ModelConfig read_config(std::string text);
 /// The number of weights of a model of these sizes: count_parameters() without building the model.
 /// Exact below 2⁵³.
 double parameter_count(const LanguageModelSizes& sizes);
-/// The largest file in bytes that may hold such a model, with `copies` numbers for each weight:
-/// numbers of 8 bytes, the word table twice, GPT-2's masks, and the longest header. A larger file
-/// is not read.
-std::uint64_t most_file_bytes(const LanguageModelSizes& sizes, double copies = 1);
 
 }  // namespace fledge

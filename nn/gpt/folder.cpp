@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <filesystem>
-#include <thread>
 
 #include "nn/io/checksum.h"
 
@@ -13,13 +11,6 @@ namespace fledge {
 namespace {
 
 constexpr const char* config_name = "config.json";
-
-// Whether the weights belong to this config.json: both have the same "id". If one of them has none,
-// as in GPT-2's folders, they belong together.
-bool have_one_identity(const JsonValue& own, const WeightFile& file) {
-  const std::string id = file.header.text("id");
-  return own.is_null() || id.empty() || (own.has("id") && own["id"].string() == id);
-}
 
 // For a folder without config.json. The cache of huggingface_hub has the folders snapshots/COMMIT,
 // and in the file refs/main the commit that is used.
@@ -48,26 +39,16 @@ SavedModel read_model(const Folder& folder, const std::function<ModelConfig(std:
   const auto reading = [&](const std::string& path, auto f) {
     return located_at("cannot read " + in_quotes(path), f);
   };
-  const std::string config_path = folder.file(config_name);
-  for (int tries = 1;; ++tries) {
-    std::optional<std::string> text = folder.read(config_name, most_json_bytes);
-    if (!text && folder.has("adapter_config.json")) refuse_missing_weights(folder);
-    if (!text) refuse_missing_config(folder);
-    ModelConfig config = reading(config_path, [&] { return reader(std::move(*text)); });
-    const WeightFile file = open_weight_file(folder);
-    const bool is_one = reading(config_path, [&] { return have_one_identity(config.own, file); });
-    if (!is_one && tries < 5) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      continue;
-    }
-    return reading(file.path, [&]() -> SavedModel {
-      if (!is_one)
-        throw FormatError("it was written for another config.json than the one beside it");
-      if (!file.header.text("checksum").empty()) require_checksum(file.bytes, file.header.end);
-      if (!config.says_bias) config.sizes.bias = bias_in(file);
-      return {read_weights(file, config.sizes), std::move(config), file.header.text("step")};
-    });
-  }
+  std::optional<std::string> text = folder.read(config_name, most_json_bytes);
+  if (!text && folder.has("adapter_config.json")) refuse_missing_weights(folder);
+  if (!text) refuse_missing_config(folder);
+  ModelConfig config = reading(folder.file(config_name), [&] { return reader(std::move(*text)); });
+  const WeightFile file = open_weight_file(folder);
+  return reading(file.path, [&]() -> SavedModel {
+    if (!file.header.text("checksum").empty()) require_checksum(file.bytes, file.header.end);
+    if (!config.says_bias) config.sizes.bias = bias_in(file);
+    return {read_weights(file, config.sizes), std::move(config), file.header.text("step")};
+  });
 }
 
 }  // namespace fledge

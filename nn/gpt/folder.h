@@ -22,11 +22,9 @@ struct SavedModel {
 /// more than read_config() returns passes its own function, so that the text is read once. The
 /// model is built only if the file with its weights is large enough, so time and memory are
 /// proportional to its size. The weights are read into the arrays of the model in parts
-/// of at most 256 KB: there is no second copy.
-/// Another process may replace the model meanwhile: both files are read again until they have the
-/// same identity. A folder of a cache, whose model is in a folder under "snapshots", is refused with
-/// the path of that folder. The identity is "id" under "fledge" in config.json and "id" in the metadata of
-/// model.safetensors. Throws FileError, and FormatError naming the file.
+/// of at most 256 KB: there is no second copy. A folder of a cache, whose model is in a folder under
+/// "snapshots", is refused with the path of that folder. Throws FileError, and FormatError naming the
+/// file.
 SavedModel read_model(const Folder& folder,
                       const std::function<ModelConfig(std::string text)>& reader = read_config);
 

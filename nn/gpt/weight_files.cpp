@@ -1,8 +1,6 @@
 #include "nn/gpt/weight_files.h"
 
-#include <algorithm>
 #include <cerrno>
-#include <filesystem>
 #include <set>
 
 #include "engine/base/errors.h"
@@ -25,18 +23,6 @@ constexpr std::pair<const char*, const char*> other_weights[] = {
     {"model.onnx", "a file of ONNX"},
     {"onnx", "a folder with files of ONNX"}};
 
-// The names of the files of a folder that end so, in their order.
-std::vector<std::string> names_ending(const Folder& folder, std::string_view end) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(folder.path(), error), none;
-       !error && entry != none; entry.increment(error))
-    if (const std::string name = entry->path().filename().string(); name.ends_with(end))
-      names.push_back(name);
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 }  // namespace
 
 void refuse_missing_weights(const Folder& folder) {
@@ -48,15 +34,13 @@ void refuse_missing_weights(const Folder& folder) {
            "merge them with merge_and_unload() and save the whole model");
   for (const auto& [name, what] : other_weights)
     if (folder.has(name)) refuse(name, what, save_again_advice);
-  for (const std::string& name : names_ending(folder, ".gguf"))
-    refuse(name, "a file of llama.cpp", other_file_advice);
-  for (const std::string& name : names_ending(folder, ".safetensors"))
-    if (name == "state.safetensors")
-      continue;  // the checkpoint of a run is beside its weights
-    else if (name.find("-of-") == std::string::npos)
+  for (const std::string& name : folder.names())
+    if (name.ends_with(".gguf"))
+      refuse(name, "a file of llama.cpp", other_file_advice);
+    else if (name.ends_with(".safetensors") && name.find("-of-") == std::string::npos)
       refuse(name, "not named model.safetensors, as the weights of a folder are",
              "if these are the weights, name the file so");
-    else
+    else if (name.ends_with(".safetensors"))
       refuse(name, "one of several files with the weights, and fledge reads one",
              "save the model again with a large max_shard_size, as model.safetensors");
   throw FileError("read", folder.file(weights_name), ENOENT);

@@ -100,7 +100,7 @@ std::string weights_bytes(const LanguageModel& model,
 
 LanguageModel read_weights(const WeightFile& file, const LanguageModelSizes& sizes) {
   if (parameter_count(sizes) > static_cast<double>(file.bytes.size()))
-    throw FormatError("config.json describes " + json_number(parameter_count(sizes)) +
+    throw FormatError("the model has " + json_number(parameter_count(sizes)) +
                       " numbers, and the file has " + std::to_string(file.bytes.size()) + " bytes");
   LanguageModel model(sizes, InitialWeights::none());
   NamedShapes expected;

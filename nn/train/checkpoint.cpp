@@ -1,7 +1,5 @@
 #include "nn/train/checkpoint.h"
 
-#include <algorithm>
-
 #include "nn/gpt/weights.h"
 #include "nn/io/checksum.h"
 #include "nn/io/json.h"
@@ -11,8 +9,8 @@ namespace fledge {
 
 namespace {
 
-constexpr std::int64_t version = 3;  // of the format
-constexpr const char *first_moment = "adamw.m.", *second_moment = "adamw.v.";
+constexpr const char *last_prefix = "last.", *first_moment = "adamw.m.",
+                     *second_moment = "adamw.v.";
 
 [[noreturn]] void refuse(const std::string& problem) {
   throw FormatError("the checkpoint " + problem);
@@ -24,7 +22,9 @@ void read_note(const JsonValue& json, std::int64_t& to) {
 void read_note(const JsonValue& json, double& to) {
   to = json.is_null() ? infinity : json.number();
 }
-void read_note(const JsonValue& json, std::string& to) { to = json.string(); }
+
+// Whether the last step's weights are not those that are kept.
+bool has_last(const RunNotes& notes) { return notes.kept_step() != notes.step; }
 
 Array read_array(const ByteSource& file, const StoredTensor& tensor) {
   Array array(tensor.shape);
@@ -38,65 +38,86 @@ Array read_array(const ByteSource& file, const StoredTensor& tensor) {
 
 }  // namespace
 
-std::string checkpoint_bytes(const Trainer& trainer, RunNotes notes) {
+std::string checkpoint_bytes(const Trainer& trainer, RunNotes notes, const std::vector<Array>& best,
+                             const std::string& settings) {
   const Trainer::State state = trainer.state();
   notes.step = state.done;
   std::vector<NamedArray> arrays;
   std::vector<Dim> gradients;
   for (const auto& [name, tensor] : named_parameters(trainer.model())) {
-    const AdamW::Moments& moments = state.moments[gradients.size()];
+    const std::size_t p = gradients.size();
+    const AdamW::Moments& moments = state.moments[p];
     gradients.push_back(moments.t);
-    arrays.push_back({name, tensor.value()});
+    if (has_last(notes)) arrays.push_back({name, best.at(p)});
+    arrays.push_back({has_last(notes) ? last_prefix + name : name, tensor.value()});
     if (moments.t == 0) continue;
     arrays.push_back({first_moment + name, moments.m});
     arrays.push_back({second_moment + name, moments.v});
   }
-  Json::Members run{{"version", version}, {"gradients", gradients}};
-  notes.visit([&](const char* key, const auto& value) { run.emplace_back(key, value); });
-  return stored_bytes(std::move(arrays), {{"run", Json::object(run).text()}});
+  Json::Members members{{"gradients", gradients}};
+  notes.visit([&](const char* key, const auto& value) { members.emplace_back(key, value); });
+  return stored_bytes(std::move(arrays), {{"format", std::string(run_format)},
+                                          {"notes", Json::object(members).text()},
+                                          {"settings", settings}});
 }
 
-RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer) {
-  const StoredHeader header = stored_header(bytes);
-  if (header.text("run").empty())
-    refuse("must have \"run\" in its metadata: it was not written by fledge");
-  const JsonValue run = read_json(header.text("run"));
-  if (run["version"].integer(1, 1'000'000) != version)
-    refuse("must have format version " + std::to_string(version) + ": got " +
-           run["version"].shown() + "; use the fledge that wrote it, or train again");
-  require_checksum(bytes);
+Checkpoint open_checkpoint(ByteSource file) {
+  StoredHeader header = stored_header(file);
+  const std::string format = header.text("format");
+  if (!format.starts_with("fledge run")) refuse("must be written by fledge train");
+  if (format != run_format)
+    refuse("must have the format " + in_quotes(run_format) + ": got " + in_quotes(format) +
+           "; use the fledge that wrote it, or train again");
+  require_checksum(file, header.end);
+  const JsonValue json = read_json(header.text("notes"));
   RunNotes notes;
-  notes.visit([&](std::string_view key, auto& value) { read_note(run[key], value); });
+  notes.visit([&](std::string_view key, auto& value) { read_note(json[key], value); });
+  std::string settings = header.text("settings");
+  return {std::move(file), std::move(header), notes, std::move(settings)};
+}
+
+LanguageModel kept_model(const Checkpoint& checkpoint, const LanguageModelSizes& sizes) {
+  WeightFile kept{"", checkpoint.file, checkpoint.header};
+  std::erase_if(kept.header.tensors, [](const StoredTensor& tensor) {
+    return tensor.name.starts_with(last_prefix) || tensor.name.starts_with("adamw.");
+  });
+  return read_weights(kept, sizes);
+}
+
+std::vector<Array> restore(const Checkpoint& checkpoint, Trainer& trainer) {
   const auto named = named_parameters(trainer.model());
-  Trainer::State state{notes.step, {}};
-  run["gradients"].each_item([&](const JsonValue& count) {
+  Trainer::State state{checkpoint.notes.step, {}};
+  const JsonValue notes = read_json(checkpoint.header.text("notes"));
+  notes["gradients"].each_item([&](const JsonValue& count) {
     if (state.moments.size() <= named.size())
-      state.moments.push_back({{}, {}, count.integer(0, notes.step)});
+      state.moments.push_back({{}, {}, count.integer(0, state.done)});
   });
   if (state.moments.size() != named.size())
     refuse("must be of a model with " + std::to_string(named.size()) +
            " parameters: it has another number of them");
 
+  const bool has_two = has_last(checkpoint.notes);
   NamedShapes expected;
   for (std::size_t p = 0; p < named.size(); ++p)
-    for (const char* part : {"", first_moment, second_moment})
-      if (*part == '\0' || state.moments[p].t > 0)
+    for (const char* part : {"", last_prefix, first_moment, second_moment})
+      if (*part == '\0' || (part == last_prefix ? has_two : state.moments[p].t > 0))
         expected.emplace_back(part + named[p].first, named[p].second.shape());
-  const ByteSource file = bytes;
-  NamedTensors named_tensors;
-  for (const StoredTensor& tensor : header.tensors) named_tensors[tensor.name] = &tensor;
-  const auto tensors = find_tensors(std::move(named_tensors), expected);
+  NamedTensors tensors;
+  for (const StoredTensor& tensor : checkpoint.header.tensors) tensors[tensor.name] = &tensor;
+  const auto found = find_tensors(std::move(tensors), expected);
 
-  std::vector<Array> weights;
-  auto next = tensors.begin();
+  std::vector<Array> kept, weights;
+  const ByteSource& file = checkpoint.file;
+  auto next = found.begin();
   for (AdamW::Moments& moments : state.moments) {
-    weights.push_back(read_array(file, **next++));
+    kept.push_back(read_array(file, **next++));
+    if (has_two) weights.push_back(read_array(file, **next++));
     if (moments.t == 0) continue;
     moments.m = read_array(file, **next++);
     moments.v = read_array(file, **next++);
   }
-  trainer.restore(state, weights);
-  return notes;
+  trainer.restore(state, has_two ? weights : kept);
+  return kept;
 }
 
 }  // namespace fledge

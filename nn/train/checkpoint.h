@@ -1,16 +1,29 @@
-// The state of a training run in one file: weights, optimiser moments, step number and run notes.
+// A training run in one file: weights, optimiser moments, notes and settings.
 //
-// It is one file, so that a crash cannot leave half of a state.
+// The file is in safetensors format (nn/io/safetensors.h). For each parameter NAME it has
+//
+//   NAME                         the weights that are kept: of the best step, or else of the last
+//   last.NAME                    those of the last step, if they are not the same
+//   adamw.m.NAME, adamw.v.NAME   the moments after the last step; none without a gradient so far
+//
+// and in the metadata "format" (run_format), "notes" (RunNotes and, of each parameter, how many
+// gradients it has had, as JSON), "settings" (a text that is not read here) and "checksum".
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "nn/gpt/language_model.h"
+#include "nn/io/byte_source.h"
+#include "nn/io/safetensors.h"
 #include "nn/train/trainer.h"
 
 namespace fledge {
 
-/// What a run keeps besides weights and moments.
+inline constexpr std::string_view run_format = "fledge run 4";
+
+/// What a run keeps besides weights, moments and settings.
 struct RunNotes {
   std::int64_t step = 0;
   std::int64_t best_step = 0;  // of the lowest validation loss; 0: no evaluation yet
@@ -20,10 +33,11 @@ struct RunNotes {
   double train_loss = infinity;       // smoothed
   double best_train_loss = infinity;  // the same after the step of the best evaluation
   std::int64_t overfitting_step =
-      0;  // when overfitting since the best evaluation was found; 0: never
-  std::int64_t csv_bytes = 0, jsonl_bytes = 0;  // sizes of the metrics files at this step
-  std::string run_id;                           // of the settings
-  std::string model_checksum;                   // of the model.safetensors that belongs to it
+      0;                       // when overfitting since the best evaluation was found; 0: never
+  std::int64_t log_bytes = 0;  // of the log of events: what it has of this run up to this step
+
+  /// The step of the weights that are kept.
+  std::int64_t kept_step() const { return best_step > 0 ? best_step : step; }
 
   /// Calls f(key, value) for each of them. Writing and reading share this list.
   template <class F>
@@ -31,20 +45,34 @@ struct RunNotes {
     f("step", step), f("best_step", best_step), f("best_loss", best_loss);
     f("last_loss", last_loss), f("since_best", since_best), f("train_loss", train_loss);
     f("best_train_loss", best_train_loss), f("overfitting_step", overfitting_step);
-    f("csv_bytes", csv_bytes), f("jsonl_bytes", jsonl_bytes);
-    f("id", run_id), f("model", model_checksum);
+    f("log_bytes", log_bytes);
   }
 };
 
-/// The bytes of a checkpoint: a safetensors file. It has the weights under their names, the moments
-/// under "adamw.m." + name and "adamw.v." + name, and in the metadata the notes and the checksum.
-/// The same state gives the same bytes. The step in it is the trainer's, not that of the notes.
-std::string checkpoint_bytes(const Trainer& trainer, RunNotes notes);
+/// The bytes of the file. `best`: the weights of notes.best_step, in the order of parameters(); not
+/// used if this is 0 or the trainer's step. The same state gives the same bytes. The step in them is
+/// the trainer's, not that of the notes.
+std::string checkpoint_bytes(const Trainer& trainer, RunNotes notes, const std::vector<Array>& best,
+                             const std::string& settings);
 
-/// Sets the trainer and its model to the state in a checkpoint. Throws FormatError if the bytes are
-/// no checkpoint, are damaged, have another format, hold a number that no run saves (NaN, infinity,
-/// a negative second moment), or belong to another model. After an exception the trainer is
-/// unchanged.
-RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer);
+/// A file whose numbers are not read yet.
+struct Checkpoint {
+  ByteSource file;
+  StoredHeader header;
+  RunNotes notes;
+  std::string settings;
+};
+/// Reads the header and checks all bytes. Throws FormatError if they are no such file, are damaged or
+/// have another format.
+Checkpoint open_checkpoint(ByteSource file);
+
+/// The model of these sizes with the weights that are kept. Throws FormatError if the file is of
+/// another model, and as read_numbers() does.
+LanguageModel kept_model(const Checkpoint& checkpoint, const LanguageModelSizes& sizes);
+
+/// Sets the trainer and its model to the last step. Returns the weights that are kept, in the order
+/// of parameters(). Throws FormatError if the file is of another model or holds a number that no run
+/// saves (NaN, infinity, a negative second moment). After an exception the trainer is unchanged.
+std::vector<Array> restore(const Checkpoint& checkpoint, Trainer& trainer);
 
 }  // namespace fledge

@@ -1,8 +1,7 @@
 // Training: batches, loss, gradients, steps of the optimiser.
 //
 // A step depends only on the text, the options (seed included), the weights, the moments and the
-// step number. The checkpoint stores the weights, the moments and the step number; config.json
-// stores the options. So a resumed run gives the same bits.
+// step number. A checkpoint stores all of these but the text. So a resumed run gives the same bits.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-#include "tests/faults/calls.h"
+#include "tests/faults/world.h"
 
 #include <fcntl.h>
 
@@ -70,12 +70,6 @@ std::vector<Failure> failures_of(const RecordedCall& call) {
       return {error(ENOLCK, "ENOLCK"), interrupted};
     case Kind::thread:
       return {error(EAGAIN, "EAGAIN")};
-    case Kind::map:
-      return {error(ENOMEM, "ENOMEM")};
-    case Kind::duplicate:
-      return {no_more};
-    case Kind::cut:
-      return {broken, interrupted};
     case Kind::list:
       return {broken, no_more};
     case Kind::status:

@@ -2,7 +2,7 @@
 //
 // The model: fsync of a file makes its bytes durable, fsync of a folder the names in it. What was
 // not synced may be there or not. A rename is there whole or not at all; names that were changed
-// later may be there when earlier ones are not.
+// later may be there when earlier ones are not. No folder is moved.
 #pragma once
 
 #include <map>
@@ -11,8 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/faults/calls.h"
-#include "tests/faults/tree.h"
+#include "tests/faults/world.h"
 
 namespace fledge::faults {
 
@@ -31,36 +30,25 @@ class Disk {
 
  private:
   struct Node {
-    bool is_folder = false;
+    std::string folder;  // its own path if it is one, "/" for the root; else ""
     std::string bytes, synced_bytes;
-    std::map<std::string, std::shared_ptr<Node>> names, synced_names;
   };
   using Link = std::shared_ptr<Node>;
-  /// A name in a folder that leads elsewhere since; nowhere when `to` is null.
-  struct Change {
-    Link folder;
-    std::string name;
-    Link to;
-  };
-  using Changes = std::vector<Change>;  // those of a rename belong together
+  using Names = std::map<std::string, Link>;  // by path, "run/" and "run/events.jsonl"
   enum class Bytes { synced, all, zeroed, half };
-
-  Link find(const std::string& path) const;
-  /// The folder that a path leads through, and the name in it; no folder when it is elsewhere.
-  Change place_of(const std::string& path) const;
-  void change(const Changes& changes);
-  void sync(Node& node);
-
-  std::vector<std::vector<bool>> choices_of_changes() const;
-  std::vector<Link> unsynced_files() const;
   using Content = std::map<const Node*, Bytes>;  // of the files that are not as `others` says
-  void collect(const Link& folder, const std::string& path, const std::vector<bool>& kept,
-               Bytes others, const Content& content, Tree& tree) const;
+
+  /// The path below the root; "" for the root itself and for what is elsewhere.
+  std::string below(const std::string& path) const;
+  void change(const Names& changes);
+  void sync(Node& node);
+  std::set<std::vector<bool>> choices_of_changes() const;
+  Tree left(const std::vector<bool>& kept, Bytes others, const Content& content) const;
 
   std::string root_;
-  Link top_;
+  Names names_, synced_names_;
   std::map<int, Link> open_;
-  std::vector<Changes> pending_;  // changes of names that no fsync has made durable
+  std::vector<Names> pending_;  // changes of names that no fsync has made durable; null: removed
 };
 
 }  // namespace fledge::faults

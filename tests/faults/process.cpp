@@ -1,4 +1,4 @@
-#include "tests/faults/process.h"
+#include "tests/faults/world.h"
 
 #include <sys/mman.h>
 #include <sys/wait.h>

@@ -18,7 +18,6 @@ enum class Kind : std::uint32_t {
   close,
   read,
   write,
-  cut,  // ftruncate
   sync,
   rename,
   unlink,
@@ -28,14 +27,12 @@ enum class Kind : std::uint32_t {
   seek,
   lock,
   list,  // opendir, readdir
-  duplicate,
-  map,
   thread
 };
 
-constexpr const char* kind_names[] = {"open",   "close",   "read",  "write", "ftruncate", "fsync",
-                                      "rename", "unlink",  "mkdir", "rmdir", "stat",      "lseek",
-                                      "flock",  "readdir", "dup",   "mmap",  "thread"};
+constexpr const char* kind_names[] = {"open",   "close",  "read",    "write", "fsync",
+                                      "rename", "unlink", "mkdir",   "rmdir", "stat",
+                                      "lseek",  "flock",  "readdir", "thread"};
 
 /// Followed in the file by the bytes of the path, of the second path of a rename, and the data of a
 /// write.
@@ -47,7 +44,7 @@ struct Record {
   std::int64_t result = 0;
   std::int32_t error = 0;
   std::uint32_t flags = 0;   // of open
-  std::uint64_t offset = 0;  // where the write began, or the size that ftruncate sets
+  std::uint64_t offset = 0;  // where the write began
   std::uint32_t path_bytes = 0, to_bytes = 0;
   std::uint64_t data_bytes = 0;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 namespace fledge::faults {
@@ -59,6 +60,45 @@ std::string shortened(const std::string& text) {
 
 }  // namespace
 
+Tree read_tree(const std::string& folder) {
+  Tree tree;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    const std::string name = entry.path().lexically_relative(folder).string();
+    if (entry.is_directory()) {
+      tree[name + "/"] = "";
+    } else {
+      std::ifstream file(entry.path(), std::ios::binary);
+      tree[name] = {std::istreambuf_iterator<char>(file), {}};
+    }
+  }
+  return tree;
+}
+
+void write_tree(const std::string& folder, const Tree& tree) {
+  std::filesystem::create_directory(folder);
+  for (const auto& [name, bytes] : tree) {  // a folder's name comes before those in it
+    const std::string path = folder + "/" + name;
+    if (name.ends_with('/')) {
+      std::filesystem::create_directory(path);
+    } else {
+      std::ofstream(path, std::ios::binary) << bytes;
+    }
+  }
+}
+
+std::string difference(const Tree& expected, const Tree& found) {
+  for (const auto& [name, bytes] : expected) {
+    const auto place = found.find(name);
+    if (place == found.end()) return name + " is missing";
+    if (place->second == bytes) continue;
+    return name + " has other bytes (" + std::to_string(place->second.size()) + " instead of " +
+           std::to_string(bytes.size()) + ")";
+  }
+  for (const auto& entry : found)
+    if (!expected.contains(entry.first)) return entry.first + " was left behind";
+  return "";
+}
+
 void check_ending(const Ending& ending, const std::vector<int>& statuses) {
   const std::string what =
       "exit " + std::to_string(ending.status) + ", stderr: " + shortened(ending.err);
@@ -87,11 +127,8 @@ World::World(std::string program_path, std::string calls_library, std::string ro
     return tree;
   };
   const Tree finished = undisturbed(begin, "finished");
-  other.name = "other";
-  other.words = Words{"train", root + "/others.txt"} + other_run;
-  const Tree old = undisturbed(other.words, "other");
-  other.after = {old};
-  add({"begin", begin, {}, {finished}, true, {}, ""});
+  const Tree old = undisturbed(Words{"train", root + "/others.txt"} + other_run, "other");
+  add({"begin", begin, {}, {finished}});
 
   // A run that Ctrl-C stopped about half-way.
   const std::size_t half_way = scenarios[0].calls.size() * 6 / 10;
@@ -102,23 +139,12 @@ World::World(std::string program_path, std::string calls_library, std::string ro
   Tree half_done = read_tree(root + "/half");
   half_done.erase(".lock");
 
-  add({"resume", resumed, half_done + foreign, {finished + foreign}, true, {}, ""});
-  add({"force",
-       begin + Words{"--force"},
-       old + foreign,
-       {old + foreign, finished + foreign},
-       true,
-       {},
-       ""});
+  add({"resume", resumed, half_done + foreign, {finished + foreign}});
+  add({"force", begin + Words{"--force"}, old + foreign, {old + foreign, finished + foreign}});
   const Tree kept = finished + foreign;
-  add({"eval", {"eval", "DIR"}, kept, {kept}, false, {}, ""});
-  add({"generate",
-       {"generate", "DIR", "--tokens-out", "12", "--seed", "1"},
-       kept,
-       {kept},
-       false,
-       {},
-       ""});
+  add({"eval", {"eval", "DIR"}, kept, {kept}, false});
+  add({"plot", {"plot", "DIR", "--csv"}, kept, {kept}, false});
+  add({"generate", {"generate", "DIR", "--tokens-out", "12", "--seed", "1"}, kept, {kept}, false});
 }
 
 void World::add(Scenario scenario) {
@@ -161,7 +187,7 @@ Process World::start(const Scenario& scenario, const std::string& place, const s
 }
 
 Ending World::run(Words words, const std::string& folder) const {
-  return faults::run(with_program(std::move(words), folder), environment("", ""));
+  return Process(with_program(std::move(words), folder), environment("", "")).end();
 }
 
 void World::set_up(const Scenario& scenario, const std::string& place) {
@@ -182,17 +208,15 @@ void World::check_run(const Scenario& scenario, const std::string& folder) const
   if (!has_run) {
     check_ending(read, {1, 3});
     expect(scenario.before.empty(), "no run is left: " + shortened(read.err));
-    for (const auto& [name, bytes] : tree)
-      expect(name != "model.safetensors" && name != "state.safetensors",
-             "there is a " + name + " and eval fails: " + shortened(read.err));
+    expect(!tree.contains("run.safetensors"),
+           "there is a run and eval fails: " + shortened(read.err));
   } else {
     const Ending generated = run({"generate", "DIR", "--tokens-out", "12", "--seed", "1"}, folder);
     expect(generated.status == 0, "eval works and generate fails: " + shortened(generated.err));
+    const Ending plot = run({"plot", "DIR"}, folder);
+    expect(plot.status == 0 || plot.err.find("has no step of the run") != plot.err.npos,
+           "eval works and plot fails: " + shortened(plot.err));
   }
-  finish(scenario, folder, has_run);
-}
-
-void World::finish(const Scenario& scenario, const std::string& folder, bool has_run) const {
   Ending ending = run(has_run || !scenario.before.empty() ? resumed : scenario.words, folder);
   if (ending.status != 0 && !has_run) ending = run(resumed, folder);
   expect(ending.status == 0, "the run cannot go on: " + shortened(ending.err));

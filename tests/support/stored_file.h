@@ -55,6 +55,20 @@ inline fledge::Array stored_array(const std::string& file, const fledge::StoredT
   return array;
 }
 
+/// A file with this text under a key of its metadata instead, and a new checksum.
+inline std::string with_metadata(const std::string& file, const std::string& key,
+                                 const std::string& text) {
+  const fledge::StoredHeader header = fledge::stored_header(file);
+  std::vector<fledge::NamedArray> arrays;
+  for (const fledge::StoredTensor& tensor : header.tensors)
+    arrays.push_back({tensor.name, stored_array(file, tensor)});
+  std::map<std::string, std::string> metadata;
+  header.metadata.each_member([&](const std::string& name, const fledge::JsonValue& value) {
+    if (name != "checksum") metadata[name] = name == key ? text : value.string();
+  });
+  return fledge::stored_bytes(std::move(arrays), metadata);
+}
+
 /// The tensor of this name; null when there is none.
 inline const fledge::StoredTensor* find(const fledge::StoredHeader& header,
                                         const std::string& name) {

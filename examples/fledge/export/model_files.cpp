@@ -5,6 +5,7 @@
 
 #include "examples/support/text.h"
 #include "nn/gpt/weights.h"
+#include "nn/text/tokenizer_export.h"
 
 namespace fledge {
 
@@ -29,7 +30,6 @@ void require_fitting(const std::string& name, const Rounding& rounding, const Dt
 
 std::string weight_file(const TrainedModel& trained, const Dtype& type) {
   std::map<std::string, std::string> metadata{{"format", "pt"}};
-  if (trained.has_run()) metadata["id"] = trained.run.id;
   if (trained.step > 0) metadata["step"] = std::to_string(trained.step);
   return stored_bytes(named_weights(trained.model, &type), metadata);
 }
@@ -37,21 +37,24 @@ std::string weight_file(const TrainedModel& trained, const Dtype& type) {
 NamedFiles text_files(const TrainedModel& trained, const Dtype& type, const Folder& folder) {
   const Json::Members notes{{"torch_dtype", torch_name(type)}};
   if (trained.has_run()) {
-    NamedFiles files = train::texts_for_others(trained.run);
-    files.emplace_back(train::config_name, train::config_text(trained.run, notes));
+    const Tokenizer& tokenizer = trained.tokenizer();
+    NamedFiles files = tokenizer_files(tokenizer, trained.model.sizes.context);
+    files.emplace_back("generation_config.json",
+                       generation_config_json(train::saved_marks(tokenizer)));
+    files.emplace_back(config_name, train::config_text(trained.run, notes));
     return files;
   }
   NamedFiles files;
-  std::vector<std::string> names = train::files_for_others();
-  names.insert(names.end(), {"special_tokens_map.json", "added_tokens.json"});
-  for (const std::string& name : names)
+  for (const char* name :
+       {"tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt",
+        "generation_config.json", "special_tokens_map.json", "added_tokens.json"})
     if (std::optional<std::string> text = folder.read(name, most_json_bytes))
       files.emplace_back(name, std::move(*text));
-  const JsonValue config = read_json(folder.read(train::config_name, most_json_bytes).value_or(""));
+  const JsonValue config = read_json(folder.read(config_name, most_json_bytes).value_or(""));
   Json::Members members = notes;
   for (auto& mark : mark_notes(read_marks(config)))
     if (config.has(mark.first)) members.push_back(std::move(mark));
-  files.emplace_back(train::config_name, config_json(trained.model.sizes, {}, members));
+  files.emplace_back(config_name, config_json(trained.model.sizes, {}, members));
   return files;
 }
 

@@ -18,6 +18,7 @@ std::string weight_file(const TrainedModel& trained, const Dtype& type);
 
 /// config.json, generation_config.json and the files of the tokenizer. Those of a folder without a
 /// run of fledge train are copied; its config.json is written anew, without keys that change nothing.
+/// config.json is the last.
 NamedFiles text_files(const TrainedModel& trained, const Dtype& type, const Folder& folder);
 
 /// How many numbers of a model a type changes, in a sentence. Throws InputError for a number that is

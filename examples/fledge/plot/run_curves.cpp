@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "examples/fledge/train/run_folder.h"
 #include "examples/support/errors.h"
 #include "examples/support/text.h"
-#include "nn/io/folder.h"
 #include "nn/io/json_reader.h"
 
 namespace fledge {
 
 namespace {
-
-constexpr std::uint64_t most_metrics_bytes = std::uint64_t{1} << 30;
 
 /// Calls f(line) for each complete line. A line that a killed run left without its end is skipped.
 template <class F>
@@ -33,6 +31,11 @@ void add_event(RunCurves& run, const JsonValue& event) {
   } else if (type == "overfitting") {
     run.overfits_since = event["since"].number();
   } else if (type == "step" || type == "eval") {
+    if (type == "step") {
+      std::vector<std::string>& row = run.steps.emplace_back();
+      for (const char* name : {"step", "loss", "held_out_loss", "lr", "grad_norm"})
+        row.push_back(event.find(name).is_null() ? "" : event[name].shown());
+    }
     const char* const key = type == "step" ? "loss" : "held_out_loss";
     if (event[key].is_null()) return;  // a loss that is not finite
     (type == "step" ? run.training : run.held_out)
@@ -74,14 +77,13 @@ RunCurves curves_of_events(std::string_view lines) {
 }
 
 RunCurves read_curves(const std::string& folder) {
-  RunCurves run = support::with_advice("name the folder of a run: fledge train FILE -o DIR", [&] {
-    const Folder files(folder, {"metrics.jsonl"});
-    return curves_of_events(files.read("metrics.jsonl", most_metrics_bytes).value_or(""));
-  });
+  constexpr const char* advice = "name the folder of a run: fledge train FILE -o DIR";
+  RunCurves run = curves_of_events(
+      support::with_advice(advice, [&] { return train::saved_events(Folder(folder)); }));
   if (run.training.empty())
-    throw support::InputError(
-        "there is no loss in " + support::quoted(folder) + ": it has no metrics.jsonl with a step",
-        "name the folder of a run: fledge train FILE -o DIR");
+    throw support::InputError("there is no loss in " + support::quoted(folder) + ": its " +
+                                  train::log_file + " has no step of the run",
+                              advice);
   run.name = folder;
   return run;
 }

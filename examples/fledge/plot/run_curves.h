@@ -17,6 +17,9 @@ struct RunCurves {
 
   std::string name;  // the folder
   Points training, held_out;
+  /// Of each step that was logged: step, loss, held-out loss, learning rate, norm of the gradients, as
+  /// the log has them; "" for a number that is missing or not finite.
+  std::vector<std::vector<std::string>> steps;
   std::optional<double> guessing;        // ln V
   std::vector<double> counting;          // of tables with 0, 1, … tokens of history
   std::optional<double> overfits_since;  // a step, as the run said it
@@ -27,10 +30,10 @@ struct RunCurves {
   bool is_overfitting() const;
 };
 
-/// The events of a metrics.jsonl: "start" has the tables, "step" the training losses, "eval" the
+/// The events of a log: "start" has the tables, "step" the training losses, "eval" the
 /// held-out losses, "overfitting" since when. Lines that are no such event are skipped.
 RunCurves curves_of_events(std::string_view lines);
-/// Of the metrics.jsonl in a folder. Throws InputError, also if it has no loss.
+/// Of the run in a folder. Throws InputError, also if its log has no loss.
 RunCurves read_curves(const std::string& folder);
 
 /// One run: training and held-out loss, with guessing and the best table as labelled lines.

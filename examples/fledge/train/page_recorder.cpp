@@ -39,10 +39,9 @@ void require_page_place(const TrainConfig& config) {
            std::mismatch(path.begin(), path.end(), run.begin(), run.end()).first == path.end();
   };
   const std::string name = page.filename().string();
-  const std::vector<std::string> names = run_files();
   if (is_above(page)) refuse("the folder of the run, or one above it");
   if (page.parent_path() == run && !run.empty() &&
-      (name.starts_with('.') || std::count(names.begin(), names.end(), name) > 0))
+      (name.starts_with('.') || name == run_file || name == log_file))
     refuse("a file of the run");
   for (const std::string& text : config.texts)
     if (fs::equivalent(text, config.page, none)) refuse("the text itself");

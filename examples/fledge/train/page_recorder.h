@@ -19,7 +19,7 @@ void require_page_place(const TrainConfig& config);
 class PageRecorder {
  public:
   /// Follows the sentences of --probe and the pairs of --watch, or what page::default_plan() chooses.
-  /// `events`: those of a run that is resumed, as metrics.jsonl has them; the first "page" among them
+  /// `events`: those of a run that is resumed, as its log has them; the first "page" among them
   /// has the plan. A run that is resumed without --page goes on recording. Throws CommandError if the
   /// page cannot be written, InputError for a vocabulary that is too large, and FormatError for a plan
   /// that fledge does not write.
@@ -56,7 +56,7 @@ class PageRecorder {
   std::vector<std::string> lines_;
 };
 
-/// The lines of metrics.jsonl. The last is left out if it has no end: the run was killed while it wrote
+/// The lines of a log. The last is left out if it has no end: the run was killed while it wrote
 /// it.
 std::vector<std::string> event_lines(std::string_view text);
 

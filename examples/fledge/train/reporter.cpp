@@ -30,6 +30,15 @@ Json as_json(const Baselines& baselines) {
 
 }  // namespace
 
+std::string as_json(const Metrics& row) {
+  Json::Members members{
+      {"type", "step"}, {"step", row.step}, {"loss", static_cast<float>(row.loss)}};
+  if (row.validation) members.emplace_back("held_out_loss", static_cast<float>(*row.validation));
+  members.emplace_back("lr", static_cast<float>(row.rate));
+  members.emplace_back("grad_norm", static_cast<float>(row.gradient_norm));
+  return Json::object(members).text();
+}
+
 std::string as_json(const PairMeasurement& measured) {
   const auto& [step, words, is_first, control, pair, control_pair] = measured;
   return Json::object({{"type", "watch"},

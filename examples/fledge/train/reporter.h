@@ -1,7 +1,7 @@
 // What a run shows: lines for people on stderr and, with --json, one object a line on stdout.
 //
 // Key idea: an event is reported by one call, which writes both forms; the JSON is also kept in
-// metrics.jsonl. For a step, the training loop calls progress() for people and event() for programs.
+// the log of the run. For a step, the training loop calls progress() for people and event() for programs.
 // Read next: reporter.cpp.
 #pragma once
 
@@ -12,7 +12,6 @@
 
 #include "examples/fledge/attention/attention_weights.h"
 #include "examples/fledge/plot/run_curves.h"
-#include "examples/fledge/train/metrics.h"
 #include "examples/fledge/train/progress_display.h"
 #include "examples/fledge/train/report.h"
 #include "examples/fledge/train/train_config.h"
@@ -21,6 +20,14 @@
 #include "nn/io/json.h"
 
 namespace fledge::train {
+
+/// One step as it is logged. No times: two runs of the same seed log the same bytes.
+struct Metrics {
+  std::int64_t step = 0;
+  double loss = 0, rate = 0, gradient_norm = 0;
+  std::optional<double> validation;
+  double training = 0;  // beside `validation`: of the same model; not in the step's event
+};
 
 /// How much one word attends to another.
 struct PairMeasurement {
@@ -37,7 +44,7 @@ class Reporter : public ProgressDisplay {
   /// The config must outlive it.
   explicit Reporter(const TrainConfig& config);
 
-  /// From here on keep(line) gets each event, for metrics.jsonl.
+  /// From here on keep(line) gets each event, for the log of the run.
   void keep_events(std::function<void(const std::string& line)> keep) { keep_ = std::move(keep); }
   /// A warning, also when quiet: "fledge train: TEXT". On a terminal it is wrapped, otherwise it is
   /// one line. Advice stands below a warning, without the name.
@@ -68,7 +75,7 @@ class Reporter : public ProgressDisplay {
   /// A step, and its event if it is logged.
   void recorded(const Metrics& row, bool is_logged);
   void progress(Progress progress);
-  /// The steps of a run before it is resumed, as metrics.jsonl has them.
+  /// The steps of a run before it is resumed, as the log of the run has them.
   void resume_curves(std::string_view events) { curves_ = curves_of_events(events); }
   /// The losses of the run until here, as a plot.
   void plot();
@@ -91,7 +98,8 @@ class Reporter : public ProgressDisplay {
   std::set<std::string> known_;  // the watched pairs whose line has been explained
 };
 
-/// {"type":"watch",…}, without a line end.
+/// {"type":"step",…} and {"type":"watch",…}, without a line end.
+std::string as_json(const Metrics& row);
 std::string as_json(const PairMeasurement& measured);
 
 }  // namespace fledge::train

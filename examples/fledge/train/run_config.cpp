@@ -1,11 +1,6 @@
 #include "examples/fledge/train/run_config.h"
 
-#include <cerrno>
-
-#include "examples/support/errors.h"
-#include "examples/support/text.h"
 #include "nn/gpt/config.h"
-#include "nn/gpt/folder.h"
 #include "nn/io/checksum.h"
 #include "nn/io/utf8.h"
 #include "nn/text/tokenizer_json.h"
@@ -14,7 +9,7 @@ namespace fledge::train {
 
 namespace {
 
-constexpr std::int64_t version = 3;
+constexpr std::int64_t version = 4;
 
 // A path may have any bytes, but a string of JSON is UTF-8. Other bytes, and %, are saved as %FF.
 std::string encoded(std::string_view path) {
@@ -76,8 +71,6 @@ MarkTokens saved_marks(const Tokenizer& tokenizer) {
 std::string config_text(const RunConfig& config, const Json::Members& notes) {
   TrainConfig settings = config.settings;
   const Json::Members own{{"version", version},
-                          {"id", config.id},
-                          {"checksum", std::string(16, '0')},
                           {"text", saved_paths(config.settings.texts)},
                           {"text_bytes", config.text_bytes},
                           {"text_hash", hexadecimal(config.text_hash)},
@@ -85,16 +78,7 @@ std::string config_text(const RunConfig& config, const Json::Members& notes) {
                           {"tokenizer", tokenizer_json(config.tokenizer)}};
   Json::Members all = mark_notes(saved_marks(config.tokenizer));
   all.insert(all.end(), notes.begin(), notes.end());
-  return with_checksum(config_json(config.settings.sizes, own, all));
-}
-
-std::string run_id(const RunConfig& config) {
-  RunConfig lasting = config;
-  lasting.id = "";
-  lasting.settings.texts.clear();
-  lasting.settings.training.schedule.steps = 0;
-  lasting.settings.training.schedule.rate = 0;
-  return hexadecimal(hash_of(config_text(lasting)));
+  return config_json(config.settings.sizes, own, all);
 }
 
 RunConfig run_config(const ModelConfig& config) {
@@ -103,10 +87,10 @@ RunConfig run_config(const ModelConfig& config) {
   const JsonValue& own = config.own;
   const std::int64_t found = own["version"].integer(1, 1'000'000);
   if (found != version)
-    own["version"].fail("must be " + std::to_string(version) + ": got " + std::to_string(found) +
-                        "; use the fledge that wrote it, or train again");
-  own.allow_only({"version", "id", "checksum", "text", "text_bytes", "text_hash", "run",
-                  "tokenizer", "without"});
+    own["version"].fail(
+        "must be " + std::to_string(version) + ": got " + std::to_string(found) + "; " +
+        (found < version ? older_advice : "use the fledge that wrote it, or train again"));
+  own.allow_only({"version", "text", "text_bytes", "text_hash", "run", "tokenizer", "without"});
   TrainConfig settings;
   settings.sizes = config.sizes;
   train_options(settings).load(own["run"]);
@@ -127,24 +111,10 @@ RunConfig run_config(const ModelConfig& config) {
   if (config.marks != saved_marks(tokenizer)) tokenizer.set_marks(config.marks);
   const std::optional<std::uint64_t> hash = unsigned_number(own["text_hash"].string(), 16);
   if (!hash) own["text_hash"].fail("must be a hexadecimal number");
-  const auto bytes = own["text_bytes"].integer(0, std::int64_t{1} << 53);
-  try {
-    if (!config.is_of_transformers) require_checksum(own.text());
-  } catch (const FormatError&) {
-    own["checksum"].fail("does not fit the contents: something in the file was changed");
-  }
-  return {std::move(settings), std::move(tokenizer), static_cast<std::uint64_t>(bytes), *hash,
-          own["id"].string()};
+  const auto bytes = own["text_bytes"].integer(1, std::int64_t{1} << 53);
+  return {std::move(settings), std::move(tokenizer), static_cast<std::uint64_t>(bytes), *hash};
 }
 
 RunConfig run_config(const std::string& text) { return run_config(read_config(text)); }
-
-RunConfig read_run_config(const Folder& folder) {
-  const std::string path = folder.file("config.json");
-  std::optional<std::string> read = folder.read("config.json", most_json_bytes);
-  if (!read) throw FileError("read", path, ENOENT);
-  return support::with_advice(
-      config_advice, [&] { return run_config(*read); }, support::quoted(path));
-}
 
 }  // namespace fledge::train

@@ -1,63 +1,77 @@
 #include "examples/fledge/train/run_folder.h"
 
-#include <sys/stat.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 
-#include "examples/fledge/train/run_place.h"
 #include "examples/support/errors.h"
 #include "examples/support/text.h"
-#include "nn/gpt/weights.h"
-#include "nn/io/json.h"
-#include "nn/text/tokenizer_export.h"
 
 namespace fledge::train {
 
 namespace {
 
-// The rows of a metrics file at the checkpoint (its first `keep` bytes). If the file is shorter or
-// missing, warns and returns the complete rows that exist.
-std::string kept_lines(const std::optional<std::string>& bytes, std::int64_t size,
-                       const std::string& path,
-                       const std::function<void(const std::string&)>& warn) {
-  const auto keep = static_cast<std::size_t>(size);
-  if (bytes && bytes->size() >= keep) return bytes->substr(0, keep);
-  if (keep == 0) return "";
-  warn(support::quoted(path) +
-       (bytes ? " is shorter than when the checkpoint was made: rows are missing from it"
-              : " is missing: it begins again with the next step"));
-  return bytes ? bytes->substr(0, bytes->rfind('\n') + 1) : "";
-}
+constexpr const char* damage_advice_of_run = "restore the file, or begin a new run";
 
-// Whether the last of these events is the end of a run that was not stopped.
-bool ends_with_end(const std::string& events) {
-  if (!events.ends_with('\n')) return false;
-  const std::size_t before = events.rfind('\n', events.size() - 2);
-  const std::size_t last = before == std::string::npos ? 0 : before + 1;
-  return events.compare(last, end_of_run.size(), end_of_run) == 0;
+// For a folder without run.safetensors.
+[[noreturn]] void refuse_missing_run(const std::string& path) {
+  const std::string name = support::quoted(path);
+  std::error_code none;
+  if (std::filesystem::exists(path + "/state.safetensors", none))
+    throw support::InputError("the run in " + name + " is of an older fledge", older_advice);
+  throw support::InputError("there is no run in " + name + ": it has no " + run_file,
+                            "begin one: fledge train FILE -o DIR");
 }
 
 }  // namespace
 
-NamedTexts texts_for_others(const RunConfig& config) {
-  NamedTexts texts = tokenizer_files(config.tokenizer, config.settings.sizes.context);
-  texts.emplace_back("generation_config.json",
-                     generation_config_json(saved_marks(config.tokenizer)));
-  return texts;
+SavedRun open_run(const Folder& folder) {
+  const std::string path = support::quoted(folder.file(run_file));
+  return support::with_advice(
+      damage_advice_of_run,
+      [&]() -> SavedRun {
+        const std::optional<ByteSource> file = folder.open(run_file);
+        if (!file) refuse_missing_run(folder.path());
+        Checkpoint checkpoint = open_checkpoint(*file);
+        RunConfig config =
+            located_at("its settings", [&] { return run_config(checkpoint.settings); });
+        // Before such a model is built.
+        if (4 * parameter_count(config.settings.sizes) > static_cast<double>(file->size()))
+          throw FormatError("it has too few bytes for the model of its settings");
+        return {std::move(checkpoint), std::move(config)};
+      },
+      path);
 }
 
-ModelFile model_file(const LanguageModel& model, const std::string& id, std::int64_t step,
-                     double loss) {
-  std::string bytes = weights_bytes(
-      model,
-      {{"format", "pt"}, {"id", id}, {"step", std::to_string(step)}, {"loss", json_number(loss)}});
-  std::string checksum = stored_header(bytes).text("checksum");
-  return {std::move(bytes), std::move(checksum)};
+bool is_out_of_patience(const TrainConfig& settings, std::int64_t since_best) {
+  return settings.patience > 0 && since_best >= settings.patience;
+}
+
+bool is_over(const TrainConfig& settings, std::int64_t step, std::int64_t since_best) {
+  return is_out_of_patience(settings, since_best) || step >= settings.training.schedule.steps;
+}
+
+std::string saved_events(std::string log, const RunNotes& notes, bool is_over) {
+  if (!is_over) log.resize(std::min(log.size(), static_cast<std::size_t>(notes.log_bytes)));
+  log.resize(log.rfind('\n') + 1);  // npos + 1 is 0
+  return log;
+}
+
+// The log is read first: while a new run takes this one's place, the notes are not older than it.
+std::string saved_events(const Folder& folder) {
+  std::string log = support::with_advice(
+      damage_advice_of_run, [&] { return folder.read(log_file, most_log_bytes).value_or(""); });
+  const SavedRun run = open_run(folder);
+  const RunNotes& notes = run.checkpoint.notes;
+  return saved_events(std::move(log), notes,
+                      is_over(run.config.settings, notes.step, notes.since_best));
 }
 
 RunFolder::RunFolder(const std::string& path) {
   try {
-    folder_ = std::make_unique<LockedFolder>(path, run_files());
+    folder_ = std::make_unique<LockedFolder>(path);
   } catch (const FileError& error) {
     const bool is_held = error.error_number == EWOULDBLOCK;
     refuse_folder(
@@ -66,135 +80,73 @@ RunFolder::RunFolder(const std::string& path) {
   }
 }
 
-void RunFolder::require_not_removed() const {
-  if (folder_->is_removed())
-    refuse_folder("the folder " + support::quoted(folder_->path()) +
-                      " was removed while the run was in it: nothing of the run is left",
-                  "begin again: fledge train FILE -o DIR");
-}
-
-template <class F>
-auto RunFolder::guarded(F f) const {
-  try {
-    return f();
-  } catch (const WriteError&) {
-    require_not_removed();
-    throw;
-  }
-}
-
-RunFolder RunFolder::begin(const std::string& path, RunConfig config, Place place,
-                           const Checkpoint& first) {
-  const std::string text = config_text(config);
-  support::with_advice(
-      "no command could read this model again: use a text with fewer symbols, or --tokens bpe",
-      [&] { return run_config(text); }, support::quoted(path + "/" + config_name));
+RunFolder RunFolder::begin(const std::string& path, Place place, std::string_view run) {
   const bool replaces = place == Place::replaceable;
   if (place != Place::unused) require_place(path, replaces);
   const std::vector<std::string> made = make_folders(path);
   if (place == Place::unused && made.empty()) throw FolderExists(path);
   try {
-    RunFolder run(path);
-    require_replaceable(*run.folder_, replaces);
-    const std::string header = csv_header();
-    const NamedTexts others = texts_for_others(config);
-    NewFiles files{{config_name, text},
-                   {model_name, first.model.bytes},
-                   {state_name, first.state},
-                   {csv_name, header},
-                   {jsonl_name, ""}};
-    files.insert(files.end(), others.begin(), others.end());
-    run.folder_->replace(files);
-    run.config_ = std::move(config);
-    run.written_model_ = first.model.checksum;
-    return run;
+    RunFolder begun(path);
+    require_replaceable(*begun.folder_, replaces);
+    // In this order: no event of an old log belongs to the new run, whose log has no byte yet.
+    begun.folder_->replace(run_file, run);
+    begun.open_log("");
+    return begun;
   } catch (const FileError& error) {
+    for (const char* name : {run_file, log_file})
+      if (!made.empty()) ::unlink((path + "/" + name).c_str());
     remove_folders(made);
     refuse_folder(error.what(), another_folder);
   }
 }
 
 RunFolder RunFolder::resume(const std::string& path) {
-  struct stat status {};
-  const bool is_folder = ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
-  if (!is_folder || !Folder(path, run_files()).has(config_name))
-    throw support::InputError(
-        "there is no run in " + support::quoted(path) + ": it has no config.json",
-        "begin one: fledge train FILE -o DIR");
-  read_run_config(Folder(path, run_files()));  // checked before the folder gets a lock file
+  std::error_code none;
+  if (!std::filesystem::is_directory(path, none)) refuse_missing_run(path);
+  open_run(Folder(path));  // checked before the folder gets a lock file
   RunFolder run(path);
-  run.config_ = read_run_config(*run.folder_);
+  run.saved_ = open_run(*run.folder_);
   return run;
 }
 
-void RunFolder::rewrite(const RunConfig& config) {
-  config_ = config;
-  const std::string text = config_text(*config_);
-  replace({{config_name, text}});
+std::string RunFolder::log() const { return folder_->read(log_file, most_log_bytes).value_or(""); }
+
+void RunFolder::open_log(std::string_view events) {
+  folder_->replace(log_file, events);
+  log_ = std::make_unique<Descriptor>(folder_->descriptor(), log_file, O_WRONLY | O_NOFOLLOW);
+  if (!log_->exists()) throw WriteError("write", file(log_file), errno);
+  log_bytes_ = static_cast<std::int64_t>(events.size());
 }
 
-std::optional<std::string> RunFolder::bytes(const char* name, std::uint64_t most) const {
-  std::optional<std::string> found = folder_->read(name, most);
-  if (!found) require_not_removed();
-  return found;
+void RunFolder::append(const std::string& line) {
+  waiting_ += line + "\n";
+  if (waiting_.size() > 4096) write_out();
 }
 
-void RunFolder::open_metrics(RunNotes& notes, bool is_over,
-                             const std::function<void(const std::string&)>& warn) {
-  const std::optional<std::string> csv = bytes(csv_name), jsonl = bytes(jsonl_name);
-  require_not_removed();
-  std::string rows = kept_lines(csv, notes.csv_bytes, file(csv_name), warn);
-  has_end_ = is_over && jsonl && std::ssize(*jsonl) > notes.jsonl_bytes && ends_with_end(*jsonl);
-  const std::string lines =
-      has_end_ ? *jsonl : kept_lines(jsonl, notes.jsonl_bytes, file(jsonl_name), warn);
-  if (rows.empty()) rows = csv_header();
-  if (csv != rows || jsonl != lines) replace({{csv_name, rows}, {jsonl_name, lines}});
-  notes.csv_bytes = static_cast<std::int64_t>(rows.size());
-  notes.jsonl_bytes = static_cast<std::int64_t>(lines.size());
-  guarded([&] {
-    csv_ = std::make_unique<LineFile>(*folder_, csv_name);
-    jsonl_ = std::make_unique<LineFile>(*folder_, jsonl_name);
-  });
+// After a failed write the lines wait, and the next write begins at the same place.
+void RunFolder::write_out() {
+  if (waiting_.empty()) return;
+  if (::lseek(log_->get(), log_bytes_, SEEK_SET) < 0 || !write_all(*log_, waiting_))
+    throw WriteError("write", file(log_file), errno);
+  log_bytes_ += static_cast<std::int64_t>(waiting_.size());
+  waiting_.clear();
 }
 
-void RunFolder::append(const Metrics& row) {
-  guarded([&] { csv_->append(as_csv(row)); });
+std::int64_t RunFolder::sync_log() {
+  write_out();
+  if (!sync_file(*log_)) throw WriteError("sync", file(log_file), errno);
+  return log_bytes_;
 }
 
-void RunFolder::append_event(const std::string& line) {
-  guarded([&] { jsonl_->append(line + "\n"); });
-}
-
-void RunFolder::sync_metrics(RunNotes& notes) {
-  require_not_removed();
-  guarded([&] {
-    notes.csv_bytes = csv_->sync();
-    notes.jsonl_bytes = jsonl_->sync();
-  });
-}
-
-void RunFolder::replace(const NewFiles& files) {
-  guarded([&] { folder_->replace(files); });
-}
-
-void RunFolder::write(const Checkpoint& checkpoint) {
-  require_not_removed();
-  // A config.json that was removed meanwhile is written again.
-  const bool writes_config = !folder_->has(config_name);
-  const std::string text = writes_config ? config_text(*config_) : "";
-  NewFiles files{{state_name, checkpoint.state}};
-  if (writes_config) files.push_back({config_name, text});
-  if (checkpoint.model.checksum != written_model_ || !folder_->has(model_name))
-    files.push_back({model_name, checkpoint.model.bytes});
-  replace(files);
-  written_model_ = checkpoint.model.checksum;
-  if (folder_->is_at_its_path()) return;
-  require_not_removed();
-  const std::string now = folder_->path_now();
-  refuse_folder("the folder " + support::quoted(folder_->path()) + " was moved to " +
-                    support::quoted(now) + " while the run was in it",
-                "all is saved up to step " + std::to_string(checkpoint.step) +
-                    ". go on with: fledge train --resume " + support::shell_word(now));
+void RunFolder::save(std::string_view run) const {
+  try {
+    folder_->replace(run_file, run);
+  } catch (const WriteError&) {
+    if (!folder_->is_removed()) throw;
+    refuse_folder("the folder " + support::quoted(folder_->path()) +
+                      " was removed while the run was in it: nothing of the run is left",
+                  "begin again: fledge train FILE -o DIR");
+  }
 }
 
 }  // namespace fledge::train

@@ -1,47 +1,46 @@
 // The folder of a run, locked while the run lasts.
 //
-//   config.json          GPT-2's sizes; under "fledge" tokenizer, hash of the text and settings
-//   model.safetensors    the weights of the best evaluation, or the latest if there is none
-//   state.safetensors    the last checkpoint, from which --resume continues
-//   metrics.csv          a row for each logged step
-//   tokenizer.json, …    what other programs need besides; never read again
-//   metrics.jsonl        an object for each event: start, steps, evaluations, samples, …, end
+//   run.safetensors   the run: weights, moments, tokenizer, settings, notes (nn/train/checkpoint.h)
+//   events.jsonl      its log: an object for each event: start, steps, evaluations, samples, …, end
 //
-// Key idea: the model and the checkpoint that it belongs to are replaced together, and all files of
-// a new run are written at once. So at any moment the folder has a run that can be resumed.
+// run.safetensors alone decides what the run is, and a save replaces it whole. Before each save the
+// log is synced, and its size goes into the notes. So the log never lags behind. What lies beyond
+// that size happened after the save: readers ignore it, and --resume cuts it off, because it happens
+// again. The final report alone comes after the last save; if the run is over, it counts.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
-#include "examples/fledge/train/metrics.h"
 #include "examples/fledge/train/run_config.h"
 #include "examples/fledge/train/run_place.h"
 #include "nn/train/checkpoint.h"
 
 namespace fledge::train {
 
-/// The files of files_for_others() that this tokenizer can have.
-using NamedTexts = std::vector<std::pair<std::string, std::string>>;
-NamedTexts texts_for_others(const RunConfig& config);
-
-/// The bytes of model.safetensors and their checksum.
-struct ModelFile {
-  std::string bytes, checksum;
+/// A run as its folder has it. The numbers are not read yet.
+struct SavedRun {
+  Checkpoint checkpoint;
+  RunConfig config;
 };
-/// The weights of `step`, and their loss if it is finite.
-ModelFile model_file(const LanguageModel& model, const std::string& id, std::int64_t step,
-                     double loss);
+/// Checks run.safetensors. Throws InputError that names the file and what is wrong with it; for a
+/// folder without this file, what it has instead.
+SavedRun open_run(const Folder& folder);
 
-/// A checkpoint of a step, with the model that belongs to it.
-struct Checkpoint {
-  ModelFile model;
-  std::string state;
-  std::int64_t step = 0;
-};
+/// Whether a run with these settings is over after `step`: it has all its steps, or the held-out loss
+/// was not lower in the last `since_best` evaluations, and that is its --patience.
+bool is_out_of_patience(const TrainConfig& settings, std::int64_t since_best);
+bool is_over(const TrainConfig& settings, std::int64_t step, std::int64_t since_best);
+
+/// The lines of a log that belong to the saved run with these notes.
+std::string saved_events(std::string log, const RunNotes& notes, bool is_over);
+/// Those in a folder. Throws InputError, also for a log that is no regular file.
+std::string saved_events(const Folder& folder);
+/// The beginning of the last event of a run that was not stopped.
+inline constexpr std::string_view end_of_run = R"({"type":"end","status":"ok",)";
 
 /// What may be at the path of a new run.
 enum class Place {
@@ -57,53 +56,40 @@ struct FolderExists : std::runtime_error {
 
 class RunFolder {
  public:
-  /// A new run. Makes its folder and the folders above it. Before it writes, it checks that the new
-  /// config.json can be parsed; throws InputError if not. Throws FolderExists for a place that is
-  /// not unused, and CommandError when the run cannot begin here. No file has changed then.
-  static RunFolder begin(const std::string& path, RunConfig config, Place place,
-                         const Checkpoint& first);
+  /// A new run with these bytes of run.safetensors. Makes its folder and the folders above it. Throws
+  /// FolderExists for a place that is not unused, and CommandError when the run cannot begin here;
+  /// then no file has changed.
+  static RunFolder begin(const std::string& path, Place place, std::string_view run);
   /// The run that the folder has.
   static RunFolder resume(const std::string& path);
 
-  const RunConfig& config() const { return *config_; }
-  /// Writes config.json again, with other settings.
-  void rewrite(const RunConfig& config);
-  /// The bytes of a file of the folder; none when there is no such file. Throws FileError for one
-  /// that has more than `most` bytes, which is not read; CommandError when the folder was removed.
-  std::optional<std::string> bytes(const char* name,
-                                   std::uint64_t most = std::uint64_t{1} << 40) const;
-
-  /// Cuts the metrics files back to the rows of the checkpoint and opens them. Events after the
-  /// checkpoint stay if the run is over and the last of them is its end. `warn` gets a message about
-  /// missing rows, and `notes` the sizes of the files.
-  void open_metrics(RunNotes& notes, bool is_over,
-                    const std::function<void(const std::string&)>& warn);
-  /// Whether metrics.jsonl has the end of the run.
-  bool has_end() const { return has_end_; }
-  void append(const Metrics& row);
-  /// Appends a line to metrics.jsonl.
-  void append_event(const std::string& line);
-  /// Flushes the metrics files to disk (fsync) and stores their sizes in `notes`.
-  void sync_metrics(RunNotes& notes);
-  /// Saves the checkpoint, from which --resume then continues. Throws WriteError; throws
-  /// CommandError when the folder was removed, or after writing when it was moved.
-  void write(const Checkpoint& checkpoint);
+  /// The run that was resumed.
+  const SavedRun& saved() const { return *saved_; }
+  /// All bytes of the log; "" if there is none. Throws FileError if it is no regular file.
+  std::string log() const;
+  /// Gives the log these events and opens it. It is a new file: a second link to the old one keeps
+  /// what it has.
+  void open_log(std::string_view events);
+  /// Appends a line to the log. It is buffered: the error of a failed write may come from this call,
+  /// a later one, or sync_log(). A part of a line may then be in the log, behind what counts.
+  void append(const std::string& line);
+  /// Brings the log to the disk and returns its size. Throws WriteError.
+  std::int64_t sync_log();
+  /// Replaces run.safetensors by these bytes. Throws WriteError; CommandError when the folder was
+  /// removed. A folder that is moved is written to where it is.
+  void save(std::string_view run) const;
 
   std::string file(const char* name) const { return folder_->file(name); }
 
  private:
   explicit RunFolder(const std::string& path);
-  void require_not_removed() const;
-  /// f(); throws CommandError instead of WriteError when the folder was removed meanwhile.
-  template <class F>
-  auto guarded(F f) const;
-  void replace(const NewFiles& files);
+  void write_out();
 
   std::unique_ptr<LockedFolder> folder_;
-  std::optional<RunConfig> config_;
-  std::string written_model_;  // the checksum of model.safetensors
-  std::unique_ptr<LineFile> csv_, jsonl_;
-  bool has_end_ = false;
+  std::optional<SavedRun> saved_;
+  std::unique_ptr<Descriptor> log_;
+  std::string waiting_;  // lines that are not written yet
+  std::int64_t log_bytes_ = 0;
 };
 
 }  // namespace fledge::train

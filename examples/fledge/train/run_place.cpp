@@ -8,10 +8,8 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "examples/fledge/train/metrics.h"
 #include "examples/support/errors.h"
 #include "examples/support/text.h"
-#include "nn/io/utf8.h"
 
 namespace fledge::train {
 
@@ -20,18 +18,11 @@ namespace {
 // Of a name of a folder. File systems accept 255; a number and a suffix follow.
 constexpr std::size_t most_name_bytes = 200;
 
-// Whether a file of this name begins as fledge writes it. An empty file may be replaced too.
-bool is_of_a_run(const std::string& name, const std::optional<std::string>& bytes) {
-  if (!bytes) return false;  // a link to no file
-  const std::string& beginning = *bytes;
-  const auto has = [&](const char* part) { return beginning.find(part) != std::string::npos; };
+// Whether a file of a run begins as fledge writes it. An empty file may be replaced too.
+bool is_of_a_run(const std::string& name, const std::string& beginning) {
   if (beginning.empty()) return true;
-  if (name == config_name) return beginning[0] == '{' && has("\"fledge\"");
-  if (name == csv_name)
-    return beginning.starts_with("step,loss,") || csv_header().starts_with(beginning);
-  if (name == jsonl_name) return beginning.starts_with("{\"type\":\"");
-  const bool is_stored = beginning.size() > 8 && beginning[8] == '{' && has("\"__metadata__\"");
-  return is_stored && (name == state_name ? has("\"run\"") : has("\"step\"") && has("\"loss\""));
+  if (name == log_file) return beginning.starts_with("{\"type\":\"");
+  return beginning.find("\"format\":\"fledge run") != std::string::npos;
 }
 
 bool path_exists(const std::string& path) {
@@ -40,17 +31,6 @@ bool path_exists(const std::string& path) {
 }
 
 }  // namespace
-
-std::vector<std::string> files_for_others() {
-  return {"tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt",
-          "generation_config.json"};
-}
-
-std::vector<std::string> run_files() {
-  std::vector<std::string> names{config_name, model_name, state_name, csv_name, jsonl_name};
-  for (std::string& name : files_for_others()) names.push_back(std::move(name));
-  return names;
-}
 
 std::string run_name(const std::string& text_path) {
   if (text_path == "-") return "text-run";
@@ -98,20 +78,19 @@ void remove_folders(const std::vector<std::string>& folders) {
 }
 
 void require_replaceable(const Folder& folder, bool replaces) {
-  if (has_only_leftovers(folder.path())) return;
-  if (!replaces)
+  if (!replaces && !folder.names().empty())
     refuse_folder("the folder " + support::quoted(folder.path()) + " is not empty",
                   "--resume goes on with the run in it, --force begins anew");
-  const auto is_ours = [&](const std::string& name) {
-    return folder.has(name) && is_of_a_run(name, folder.beginning(name, 4096));
-  };
-  const std::vector<std::string> others = files_for_others();
-  for (const std::string& name : run_files())
-    // What other programs need counts as ours beside our config.json.
-    if (folder.has(name) &&
-        !is_ours(std::count(others.begin(), others.end(), name) > 0 ? config_name : name))
+  for (const char* name : {run_file, log_file})
+    if (const auto beginning = folder.beginning(name, 4096);
+        folder.has(name) && !(beginning && is_of_a_run(name, *beginning)))
       refuse_folder(support::quoted(folder.file(name)) + " was not written by fledge train",
                     "move it away, or name another folder: -o DIR");
+  for (const char* name : {"config.json", "model.safetensors"})
+    if (folder.has(name))
+      refuse_folder(
+          support::quoted(folder.file(name)) + " is in the way: it is of a model, not of a run",
+          "move it away, or name another folder: -o DIR");
 }
 
 void require_place(const std::string& path, bool replaces) {
@@ -120,7 +99,7 @@ void require_place(const std::string& path, bool replaces) {
   if (!S_ISDIR(status.st_mode))
     refuse_folder(support::quoted(path) + " is a file, not a folder", "name another: -o DIR");
   try {
-    require_replaceable(Folder(path, run_files()), replaces);
+    require_replaceable(Folder(path), replaces);
   } catch (const FileError& error) {
     refuse_folder(error.what(), another_folder);
   }

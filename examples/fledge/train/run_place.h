@@ -12,16 +12,10 @@
 namespace fledge::train {
 
 /// The names of a run's files.
-inline constexpr const char* config_name = "config.json";
-inline constexpr const char* model_name = "model.safetensors";
-inline constexpr const char* state_name = "state.safetensors";
-inline constexpr const char* csv_name = "metrics.csv";
-inline constexpr const char* jsonl_name = "metrics.jsonl";
-/// The names of files that other programs need and fledge writes with config.json: of the tokenizer,
-/// and generation_config.json.
-std::vector<std::string> files_for_others();
-/// All of these names.
-std::vector<std::string> run_files();
+inline constexpr const char* run_file = "run.safetensors";
+inline constexpr const char* log_file = "events.jsonl";
+/// The largest log in bytes that is read.
+inline constexpr std::uint64_t most_log_bytes = std::uint64_t{1} << 30;
 
 /// The name of a run's folder when none was given: "poems-run" for "texts/poems.txt", "text-run"
 /// for standard input. It has no control characters, and begins with neither a dot nor a hyphen.
@@ -35,9 +29,9 @@ std::vector<std::string> make_folders(const std::string& path);
 /// Removes these folders, the last one first, if they are empty.
 void remove_folders(const std::vector<std::string>& folders);
 
-/// Throws CommandError unless the folder is empty or, with `replaces`, its files with the names of
-/// run_files() were written by fledge train. A file counts as such if it is empty or if its first
-/// 4096 bytes look like fledge's output.
+/// Throws CommandError unless the folder is empty or, with `replaces`, has no file in the way of a run:
+/// none of a model, and none with the name of a run's that was not written by fledge train. Such a
+/// file counts as written by it if it is empty or if its first 4096 bytes look like its output.
 void require_replaceable(const Folder& folder, bool replaces);
 /// The same for a path, at which there may be nothing.
 void require_place(const std::string& path, bool replaces);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "examples/fledge/train/run_place.h"
 #include "examples/support/errors.h"
 #include "examples/support/text.h"
 #include "nn/io/files.h"
@@ -28,7 +29,7 @@ bool is_hidden(const fs::path& path) { return path.filename().string().starts_wi
 bool is_folder_of_a_model(const fs::path& path) {
   std::error_code error;
   const auto has = [&](const char* name) { return fs::exists(path / name, error); };
-  return has("config.json") && (has("model.safetensors") || has("state.safetensors"));
+  return has(run_file) || (has("config.json") && has("model.safetensors"));
 }
 
 bool is_text(const fs::path& path) {

@@ -132,8 +132,8 @@ support::Options train_options(TrainConfig& config) {
   options.without_default();
   options.add("--sample-every", "N", config.sample_every, "steps between samples; 0: ten in all",
               {0, many});
-  options.add("--log-every", "N", config.log_every, "steps between rows of metrics.csv and --json",
-              {1, many});
+  options.add("--log-every", "N", config.log_every,
+              "steps between step events in the log and --json", {1, many});
   options.also_known_as("--log-interval --logging-steps");
 
   options.group("Output");
@@ -169,7 +169,7 @@ void require_heads(Dim width, Dim heads) {
 // Refuses a run that would write over its own text, be it a named file or standard input.
 void require_other_files(const TrainConfig& config) {
   std::vector<std::string> written{config.out};
-  for (const std::string& name : run_files()) written.push_back(config.out + "/" + name);
+  for (const char* name : {run_file, log_file}) written.push_back(config.out + "/" + name);
   for (const std::string& name : config.texts)
     for (const std::string& path : written)
       if (std::error_code missing;

@@ -64,7 +64,6 @@ int TrainRun::run() {
 void TrainRun::train() {
   report_start();
   const InterruptScope can_be_interrupted(&StopSignals::stop_requested);
-  state_->remember_resumed();
   const std::int64_t steps = config_.training.schedule.steps;
   const double tokens = tokens_of_step();
   if (page_ && state_->step() == 0)
@@ -116,7 +115,7 @@ void TrainRun::keep(const Metrics& row, const std::vector<PairMeasurement>& watc
                     const std::vector<Json::Members>& snapshot) {
   const InterruptScope not_interrupted(nullptr);
   const bool is_logged = state_->is_evaluated(row.step) || row.step % config_.log_every == 0;
-  state_->record_step(row, is_logged);
+  state_->record_step(row);
   report_.recorded(row, is_logged);
   if (row.validation)
     report_.evaluated(row.step, *row.validation, row.training,

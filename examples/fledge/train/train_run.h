@@ -41,7 +41,7 @@ class TrainRun {
   const std::string& folder() const { return config_.folder(); }
 
  private:
-  void begin_folder(const RunConfig& run);
+  void begin_folder();
   std::string shell_folder() const;
   void train();
   void report_start();

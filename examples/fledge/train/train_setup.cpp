@@ -68,7 +68,7 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
   const bool names_text = !config_.texts.empty();
   if (config_.resumes()) {
     folder = RunFolder::resume(config_.folder());
-    run = folder->config();
+    run = folder->saved().config;
     config_ = resumed_config(run->settings, config_);
     if (!names_text)
       config_.texts = found_texts(*run, config_.folder(),
@@ -101,30 +101,25 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
     if (!config_.texts.empty()) chosen_ = choose_for_text(config_, *corpus_);
     require_window(*corpus_, config_);
     run = RunConfig{config_, corpus_->tokenizer, text.size(), hash_of(text)};
-    run->settings.texts = names_without_folders(config_.texts);
-    if (base) run->settings.from = names_without_folders({config_.from})[0];
-    run->id = run_id(*run);
   }
   pairs_ = pairs_to_watch(config_, corpus_->tokenizer);
   sentences_ = sentences_to_probe(config_, corpus_->tokenizer);
   require_memory(config_);
-  std::optional<std::string> state;
-  if (folder) state = read_state(*folder, config_.sizes);
   Rng weights(config_.training.seed);
   model_.emplace(config_.sizes, weights);
   if (base) take_weights(*model_, base->model);
   base.reset();
   trainer_ = std::make_unique<Trainer>(*model_, corpus_->train, config_.training);
   state_.emplace(config_, *run, *corpus_, *trainer_, report_);
-  if (folder) state_->load(std::move(*folder), state);
+  if (folder) state_->load(std::move(*folder));
   begin_page();
   // Until here no file has changed. Now begin_folder() alone may refuse, before it changes anything: a
   // folder that is taken or not empty, or one that is in the way of the page.
   if (state_->has_folder()) {
     state_->go_on();
-    report_.resume_curves(state_->events());
+    report_.resume_curves(state_->kept_events());
   } else if (!config_.folder().empty()) {
-    begin_folder(*run);
+    begin_folder();
   }
   report_.saved_in_folder();
   report_.keep_events([this](const std::string& line) {
@@ -134,7 +129,7 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
 }
 
 void TrainRun::begin_page() {
-  const std::string events = state_->events_of_checkpoint();
+  const std::string& events = state_->kept_events();
   if (config_.page.empty() && !PageRecorder::is_recorded(events)) return;
   support::with_advice(
       "restore the file, or begin a new run in another folder with -o",
@@ -144,7 +139,7 @@ void TrainRun::begin_page() {
         if (!config_.page.empty() && !events.empty())
           page_->data(*model_, state_->step(), state_->kept_step(), events);
       },
-      support::quoted(config_.folder() + "/" + jsonl_name));
+      support::quoted(config_.folder() + "/" + log_file));
 }
 
 void TrainRun::write_page(std::int64_t kept_step) {
@@ -153,12 +148,12 @@ void TrainRun::write_page(std::int64_t kept_step) {
   report_.say(page_->write(*model_, state_->step(), kept_step, state_->events()));
 }
 
-void TrainRun::begin_folder(const RunConfig& run) {
-  if (config_.force) return state_->begin(run, Place::replaceable);
-  if (folder_name_.empty()) return state_->begin(run, Place::empty);
+void TrainRun::begin_folder() {
+  if (config_.force) return state_->begin(Place::replaceable);
+  if (folder_name_.empty()) return state_->begin(Place::empty);
   for (;;) {
     try {
-      return state_->begin(run, Place::unused);
+      return state_->begin(Place::unused);
     } catch (const FolderExists& taken) {
       config_.out = free_name(folder_name_);
       report_.say("Another run has begun in " + support::printable(taken.what()) + ".");

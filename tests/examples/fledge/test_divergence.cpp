@@ -27,10 +27,10 @@ TEST_CASE("divergence: it is said before a folder that cannot be written to") {
                   tiny,
               errors);
   REQUIRE(run.says("\"step\":1,"));
-  std::filesystem::create_directories(desk / "run/.fledge-uncommitted/thesis");
+  std::filesystem::create_directories(desk / "run/.fledge-new/thesis");
   CHECK(WEXITSTATUS(run.end()) == 1);
   const std::string said = text_of(errors);
-  const std::size_t diverged = said.find(" at step "), unwritten = said.find("cannot tidy '");
+  const std::size_t diverged = said.find(" at step "), unwritten = said.find("cannot remove '");
   CAPTURE(said);
   REQUIRE(diverged != said.npos);
   REQUIRE(unwritten != said.npos);

@@ -244,7 +244,7 @@ TEST_CASE("interrupts: Ctrl-C at any moment, and what goes on ends in the same b
   int stopped = 0, status = -1;
   const int parts = sanitized ? 5 : 12;
   for (int part = 0; status != 0 && part < 200; ++part) {
-    const bool begins = !std::filesystem::exists(desk / "parts/state.safetensors");
+    const bool begins = !std::filesystem::exists(desk / "parts/run.safetensors");
     Running run(begins ? line + Words{"-o", desk / "parts", "--force"}
                        : resumed(desk, "parts") + Words{"--json"});
     if (part < parts) {
@@ -277,11 +277,7 @@ TEST_CASE("interrupts: killed again and again, without a step lost or taken twic
   REQUIRE(fledge_says(begun("whole")).status == 0);
   std::mt19937 draw(static_cast<unsigned>(kills));
   int killed = 0, too_early = 0;
-  // A kill may come while the first files are moved to their places.
-  const auto has_begun = [&] {
-    return std::filesystem::exists(desk / "killed/config.json") ||
-           std::filesystem::exists(desk / "killed/.fledge-committed/config.json");
-  };
+  const auto has_begun = [&] { return std::filesystem::exists(desk / "killed/run.safetensors"); };
   for (int tries = 0; killed < kills; ++tries) {
     REQUIRE(tries < 20 * kills);
     Running run((has_begun() ? resumed(desk, "killed") : begun("killed")) +
@@ -293,8 +289,7 @@ TEST_CASE("interrupts: killed again and again, without a step lost or taken twic
     const bool was_killed = WIFSIGNALED(run.end());
     killed += was_killed && has_begun();
     too_early = has_begun() ? 0 : too_early + 1;
-    if (std::filesystem::exists(desk /
-                                "killed/model.safetensors"))  // whenever it is there it loads
+    if (has_begun())  // whenever it is there it loads
       CHECK(fledge_says({"generate", desk / "killed", "--tokens-out", "0"}).status == 0);
   }
   check_goes_on(desk, "killed", resumed(desk, "killed"));

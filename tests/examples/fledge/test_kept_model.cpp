@@ -1,10 +1,10 @@
 // The report at the end of a run is about the model that is kept, which may not be the last.
 #include <cstdlib>
 
+#include "examples/fledge/trained_model.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/generate/sampler.h"
-#include "nn/gpt/folder.h"
 #include "nn/text/corpus.h"
 #include "tests/examples/fledge/training.h"
 
@@ -48,8 +48,8 @@ TEST_CASE("fledge train: the last report is about the model that is kept, and ev
       CHECK(line.ends_with(beaten ? "  beaten" : "not beaten"));
     }
 
-  const std::vector<StrictJson> events = json_lines(text_of(run + "/metrics.jsonl"));
-  const fledge::LanguageModel model = fledge::read_model(run).model;
+  const std::vector<StrictJson> events = json_lines(log_of(run));
+  const fledge::LanguageModel model = fledge::load_trained(run).model;
   const fledge::Corpus corpus = fledge::read_corpus(text_of(desk.poems()), {});
   for (std::int64_t i = 1; i <= 3; ++i) {
     fledge::Rng rng = fledge::Rng(1).stream(3).stream(static_cast<std::uint64_t>(-i));

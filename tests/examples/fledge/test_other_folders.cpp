@@ -115,7 +115,6 @@ TEST_CASE("other folders: the tokens of the folder end texts, and a run keeps th
     CHECK(text(Words{desk / "run"} + how) == expected);
     CHECK(fledge_says({"export", desk / "run", "-o", desk / "out"}).status == 0);
     CHECK(text(Words{desk / "out"} + how) == expected);
-    CHECK(text_of(desk / ("run" + generation)) == text_of(desk / ("out" + generation)));
   }
 }
 

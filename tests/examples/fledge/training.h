@@ -21,6 +21,7 @@
 #include "tests/examples/fledge/command.h"
 #include "tests/support/catch.h"
 #include "tests/support/folder.h"
+#include "tests/support/stored_file.h"
 
 namespace testing {
 
@@ -79,6 +80,17 @@ inline Files files_in(const std::string& folder) {
       files[entry.path().filename().string()] = text_of(entry.path().string());
   return files;
 }
+
+/// What run.safetensors in a folder has under a key of its metadata: "notes" or "settings".
+inline std::string noted_in(const std::string& folder, const std::string& key) {
+  return fledge::stored_header(text_of(folder + "/run.safetensors")).text(key);
+}
+/// Its numbers: all weights and moments.
+inline std::string numbers_in(const std::string& folder) {
+  const std::string file = text_of(folder + "/run.safetensors");
+  return file.substr(static_cast<std::size_t>(fledge::stored_header(file).end));
+}
+inline std::string log_of(const std::string& folder) { return text_of(folder + "/events.jsonl"); }
 
 inline std::vector<StrictJson> json_lines(const std::string& text) {
   std::vector<StrictJson> values;

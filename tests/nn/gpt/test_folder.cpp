@@ -102,7 +102,7 @@ TEST_CASE("model folder: what is wrong names its file") {
   wrong.vocabulary = 1'000'000;
   write_file(config, config_json(wrong));
   CHECK(reading_wrong(folder.path()) ==
-        about(weights, "config.json describes 4000436 numbers, and the file has " +
+        about(weights, "the model has 4000436 numbers, and the file has " +
                            std::to_string(fs::file_size(weights)) + " bytes"));
   fs::remove(config);
   fs::create_directory(config);
@@ -135,7 +135,7 @@ TEST_CASE("model folder: sizes are compared before a file is read or a model is 
   write_model(folder.path(), stored_model(1));
   // 24 GB of weights are declared, and a kilobyte is there.
   write_file(config, config_json({.vocabulary = 5, .context = 3, .layers = 1000, .width = 512}));
-  CHECK_THAT(reading_wrong(folder.path()), ContainsSubstring("config.json describes "));
+  CHECK_THAT(reading_wrong(folder.path()), ContainsSubstring("the model has "));
   write_file(config, config_json(stored_sizes));
   fs::resize_file(weights, std::uint64_t{1} << 40);  // sparse: nothing is on the disk
   CHECK_THAT(reading_model(folder.path()),

@@ -8,6 +8,7 @@
 #include "nn/io/files.h"
 #include "nn/io/json_reader.h"
 #include "nn/io/safetensors.h"
+#include "tests/support/arrays.h"
 #include "tests/support/catch.h"
 #include "tests/support/refusal.h"
 #include "tests/support/sanitized.h"
@@ -46,10 +47,7 @@ RunNotes notes(std::int64_t best_step = 0) {
   result.train_loss = 1e-300;
   result.best_train_loss = 2.5;
   result.overfitting_step = 12;
-  result.csv_bytes = (std::int64_t{1} << 53) - 1;
-  result.jsonl_bytes = 7;
-  result.run_id = "0123456789abcdef";
-  result.model_checksum = "fedcba9876543210";
+  result.log_bytes = (std::int64_t{1} << 53) - 1;
   return result;
 }
 
@@ -57,30 +55,46 @@ bool same_notes(const RunNotes& a, const RunNotes& b) {
   return a.best_step == b.best_step && a.best_loss == b.best_loss && a.last_loss == b.last_loss &&
          a.since_best == b.since_best && a.train_loss == b.train_loss &&
          a.best_train_loss == b.best_train_loss && a.overfitting_step == b.overfitting_step &&
-         a.csv_bytes == b.csv_bytes && a.jsonl_bytes == b.jsonl_bytes && a.run_id == b.run_id &&
-         a.model_checksum == b.model_checksum;
+         a.log_bytes == b.log_bytes;
+}
+
+const std::string settings = "any text: \"\n\u00fc";
+
+std::string bytes_of(const Trainer& trainer, const RunNotes& notes = {},
+                     const std::vector<Array>& best = {}) {
+  return checkpoint_bytes(trainer, notes, best, settings);
+}
+
+/// Opens the bytes and sets the trainer to them.
+RunNotes load(const std::string& bytes, Trainer& trainer) {
+  const Checkpoint checkpoint = open_checkpoint(bytes);
+  restore(checkpoint, trainer);
+  return checkpoint.notes;
 }
 
 /// A checkpoint taken apart, to be put together again with other contents and a new checksum.
 struct TakenApart {
   std::map<std::string, Array> arrays;
-  std::string run;
+  std::map<std::string, std::string> texts;
 
   explicit TakenApart(const std::string& bytes) {
     const StoredHeader header = stored_header(bytes);
     for (const StoredTensor& tensor : header.tensors)
       arrays[tensor.name] = tests::stored_array(bytes, tensor);
-    run = header.text("run");
+    for (const char* key : {"format", "notes", "settings"}) texts[key] = header.text(key);
   }
   std::string bytes() const {
     std::vector<NamedArray> named;
     for (const auto& [name, array] : arrays) named.push_back({name, array});
-    return stored_bytes(named, {{"run", run}});
+    return stored_bytes(named, texts);
   }
   TakenApart& change(const std::string& from, const std::string& to) {
-    const std::size_t at = run.find(from);
-    REQUIRE(at != run.npos);
-    run.replace(at, from.size(), to);
+    for (auto& [key, text] : texts)
+      if (const std::size_t at = text.find(from); at != text.npos) {
+        text.replace(at, from.size(), to);
+        return *this;
+      }
+    FAIL("no " << from);
     return *this;
   }
 };
@@ -89,10 +103,14 @@ struct TakenApart {
 template <class E>
 std::string refused_checkpoint(const std::string& bytes) {
   Trainer trainer = trainer_of(letter_model(), 1);
-  const std::string before = checkpoint_bytes(trainer, {});
-  const std::string said = refusal<E>([&] { load_checkpoint(bytes, trainer); });
-  CHECK((checkpoint_bytes(trainer, {}) == before));
+  const std::string before = bytes_of(trainer);
+  const std::string said = refusal<E>([&] { load(bytes, trainer); });
+  CHECK((bytes_of(trainer) == before));
   return said;
+}
+
+bool same_weights(const std::vector<Array>& a, const std::vector<Array>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), tests::same_bits);
 }
 
 }  // namespace
@@ -100,27 +118,52 @@ std::string refused_checkpoint(const std::string& bytes) {
 TEST_CASE("checkpoint: every bit comes back, at any step, and the same state has the same bytes") {
   for (const std::int64_t steps : {0, 1, 3}) {
     const Trainer trainer = trainer_of(letter_model(), steps);
-    const std::string bytes = checkpoint_bytes(trainer, notes(steps));
-    CHECK((checkpoint_bytes(trainer, notes(steps)) == bytes));
+    const std::string bytes = bytes_of(trainer, notes(steps));
+    CHECK((bytes_of(trainer, notes(steps)) == bytes));
     Trainer other = trainer_of(letter_model(), 2);
-    CHECK(same_notes(load_checkpoint(bytes, other), notes(steps)));
+    CHECK(same_notes(load(bytes, other), notes(steps)));
+    CHECK(open_checkpoint(bytes).settings == settings);
     CHECK(other.steps_done() == steps);
-    CHECK((checkpoint_bytes(other, notes(steps)) == bytes));
+    CHECK((bytes_of(other, notes(steps)) == bytes));
   }
   Trainer trainer = trainer_of(letter_model());
-  CHECK(same_notes(load_checkpoint(checkpoint_bytes(trainer, {}), trainer),
-                   {}));  // losses still infinite
+  CHECK(same_notes(load(bytes_of(trainer), trainer), {}));  // losses still infinite
+}
+
+TEST_CASE("checkpoint: the weights that are kept are those of the best step, else the last") {
+  const Trainer trainer = trainer_of(letter_model(), 3);
+  const std::vector<Array> last = weights_of(trainer.model()),
+                           best = weights_of(trainer_of(letter_model(), 1).model());
+  const LanguageModelSizes& sizes = trainer.model().sizes;
+  for (const std::int64_t best_step : {0, 1, 3}) {
+    CAPTURE(best_step);
+    const std::string bytes = bytes_of(trainer, notes(best_step), best);
+    const Checkpoint checkpoint = open_checkpoint(bytes);
+    const std::vector<Array>& kept = best_step == 1 ? best : last;
+    CHECK(checkpoint.notes.kept_step() == (best_step == 1 ? 1 : 3));
+    CHECK(same_weights(weights_of(kept_model(checkpoint, sizes)), kept));
+    Trainer other = trainer_of(letter_model());
+    CHECK(same_weights(restore(checkpoint, other), kept));
+    CHECK(same_weights(weights_of(other.model()), last));
+    CHECK(TakenApart(bytes).arrays.contains("last.wte.weight") == (best_step == 1));
+  }
+  LanguageModelSizes wrong = sizes;
+  wrong.width = 4;
+  const std::string bytes = bytes_of(trainer);
+  CHECK(refusal<FormatError>([&] { kept_model(open_checkpoint(bytes), wrong); }) ==
+        "its tensors: 'wte.weight' must have shape (3, 4): the file has (3, 2)");
 }
 
 TEST_CASE("checkpoint: no byte of it can be changed, and none left away or added") {
-  const std::string good = checkpoint_bytes(trainer_of(letter_model(), 1), notes());
+  const std::vector<Array> best = weights_of(trainer_of(letter_model(), 1).model());
+  const std::string good = bytes_of(trainer_of(letter_model(), 2), notes(1), best);
   Trainer trainer = trainer_of(letter_model(), 3);
-  CHECK_NOTHROW(load_checkpoint(good, trainer));
+  CHECK_NOTHROW(load(good, trainer));
   trainer.step();
-  const std::string before = checkpoint_bytes(trainer, {});
+  const std::string before = bytes_of(trainer);
   const auto passes = [&](const std::string& bytes) {
     try {
-      load_checkpoint(bytes, trainer);
+      load(bytes, trainer);
     } catch (const FormatError&) {
       return false;
     }
@@ -143,31 +186,31 @@ TEST_CASE("checkpoint: no byte of it can be changed, and none left away or added
   passed += passes(good + '\0');
   CHECK(passed == 0);
   CHECK(tried > 3000 / step);
-  CHECK((checkpoint_bytes(trainer, {}) == before));
+  CHECK((bytes_of(trainer) == before));
 }
 
 TEST_CASE("checkpoint: while one weight cannot be written, none of a checkpoint is taken over") {
-  const std::string good = checkpoint_bytes(trainer_of(letter_model(), 3), notes());
+  const std::string good = bytes_of(trainer_of(letter_model(), 3), notes());
   Trainer trainer = trainer_of(letter_model(), 1);
-  const std::string before = checkpoint_bytes(trainer, {});
+  const std::string before = bytes_of(trainer);
   for (const Tensor& held : parameters(trainer.model())) {
     const Array also = held.value();
-    CHECK_THROWS_AS(load_checkpoint(good, trainer), GraphError);
-    CHECK((checkpoint_bytes(trainer, {}) == before));
+    CHECK_THROWS_AS(load(good, trainer), GraphError);
+    CHECK((bytes_of(trainer) == before));
     const std::vector<Array> zeros = [&] {
       std::vector<Array> all = weights_of(trainer.model());
       for (Array& array : all) array = Array::zeros(array.shape());
       return all;
     }();
     CHECK_THROWS_AS(set_weights(trainer.model(), zeros), GraphError);
-    CHECK((checkpoint_bytes(trainer, {}) == before));
+    CHECK((bytes_of(trainer) == before));
   }
-  load_checkpoint(good, trainer);
-  CHECK((checkpoint_bytes(trainer, notes()) == good));
+  load(good, trainer);
+  CHECK((bytes_of(trainer, notes()) == good));
 }
 
 TEST_CASE("checkpoint: the first difference to the model is named") {
-  const std::string good = checkpoint_bytes(trainer_of(letter_model(), 1), {});
+  const std::string good = bytes_of(trainer_of(letter_model(), 1));
   CHECK((TakenApart(good).bytes() == good));
   const auto changed = [&](auto change) {
     TakenApart parts(good);
@@ -181,23 +224,25 @@ TEST_CASE("checkpoint: the first difference to the model is named") {
         }) == "its tensors: 'adamw.m.wte.weight' must have shape (3, 2): the file has (2, 3)");
   CHECK(changed([](auto& arrays) { arrays["colour"] = Array::zeros({1}); }) ==
         "its tensors: 'colour' is not in the model");
-  const std::string two = checkpoint_bytes(trainer_of(letter_model(2, 2), 1), {});
+  const std::string two = bytes_of(trainer_of(letter_model(2, 2), 1));
   CHECK(refused_checkpoint<FormatError>(two) ==
         "the checkpoint must be of a model with 16 parameters: it has another number of them");
-  CHECK(refused_checkpoint<FormatError>(checkpoint_bytes(trainer_of(letter_model(4)), {})) ==
+  CHECK(refused_checkpoint<FormatError>(bytes_of(trainer_of(letter_model(4)))) ==
         "its tensors: 'wte.weight' must have shape (3, 2): the file has (3, 4)");
 }
 
 TEST_CASE("checkpoint: notes that no run has written, and moments that no steps give") {
-  const std::string good = checkpoint_bytes(trainer_of(letter_model(), 1), {});
+  const std::string good = bytes_of(trainer_of(letter_model(), 1));
   const auto changed = [&](const char* from, const char* to) {
     return TakenApart(good).change(from, to).bytes();
   };
-  for (const char* other : {"2", "4"})
-    CHECK(refused_checkpoint<FormatError>(
-              changed("\"version\":3", ("\"version\":" + std::string(other)).c_str())) ==
-          "the checkpoint must have format version 3: got " + std::string(other) +
-              "; use the fledge that wrote it, or train again");
+  CHECK(
+      refused_checkpoint<FormatError>(changed("fledge run 4", "fledge run 5")) ==
+      "the checkpoint must have the format 'fledge run 4': got 'fledge run 5'; use the fledge that "
+      "wrote it, or train again");
+  for (const char* key : {"\"best_loss\"", "\"log_bytes\""})
+    CHECK_THAT(refused_checkpoint<FormatError>(changed(key, "\"colour\"")),
+               ContainsSubstring("must have a key '"));
   for (const auto& [from, to, said] : std::vector<std::array<const char*, 3>>{
            {"\"step\":1", "\"step\":-1", "step must be a whole number from 0 to "},
            {"\"step\":1", "\"step\":1.5", "step must be a whole number from 0 to "},
@@ -212,12 +257,11 @@ TEST_CASE("checkpoint: notes that no run has written, and moments that no steps 
     CHECK_THAT(refused_checkpoint<FormatError>(parts.bytes()), ContainsSubstring("number 1 is "));
   }
   const std::string other = stored_bytes({{"wte.weight", Array::zeros({3, 2})}});
-  CHECK(refused_checkpoint<FormatError>(other) ==
-        "the checkpoint must have \"run\" in its metadata: it was not written by fledge");
+  CHECK(refused_checkpoint<FormatError>(other) == "the checkpoint must be written by fledge train");
 }
 
 TEST_CASE("checkpoint: numbers that no run has saved are refused, not trained on") {
-  const std::string good = checkpoint_bytes(trainer_of(letter_model(), 1), notes());
+  const std::string good = bytes_of(trainer_of(letter_model(), 1), notes());
   const auto with = [&](const std::string& name, double x) {
     TakenApart parts(good);
     parts.arrays.at(name).write()[1] = Real(x);
@@ -236,5 +280,5 @@ TEST_CASE("checkpoint: numbers that no run has saved are refused, not trained on
   TakenApart negative_mean(good);  // of gradients: it may be negative
   negative_mean.arrays.at("adamw.m.ln_f.bias").write()[1] = Real(-0.5);
   Trainer trainer = trainer_of(letter_model(), 1);
-  CHECK_NOTHROW(load_checkpoint(negative_mean.bytes(), trainer));
+  CHECK_NOTHROW(load(negative_mean.bytes(), trainer));
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "examples/fledge/attention/attention_weights.h"
+#include "examples/fledge/trained_model.h"
 #include "nn/gpt/decoder.h"
-#include "nn/gpt/folder.h"
 #include "nn/text/corpus.h"
 #include "tests/examples/fledge/models.h"
 
@@ -31,7 +31,7 @@ inline const fledge::Tokenizer& characters() {
 /// The weights with which token number `at` was drawn, after a prompt of so many tokens.
 inline fledge::AttentionWeights weights_before(const std::string& run, const std::vector<Dim>& ids,
                                                std::size_t prompt, std::size_t at) {
-  const fledge::LanguageModel model = fledge::read_model(run).model;
+  const fledge::LanguageModel model = fledge::load_trained(run).model;
   fledge::Decoder decoder(model);
   decoder.read({ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(prompt)});
   for (std::size_t t = prompt; t < at; ++t) decoder.read({ids[t]});

@@ -39,7 +39,7 @@ TEST_CASE("fledge generate --attention: JSON has the weights that the text was d
         CHECK(found["ids"][t].number() == static_cast<double>(attention.ids[t]));
       }
       // The other way to compute them: the whole model on the window, step by step.
-      const auto forward = fledge::read_model(run).model.forward_with_weights(
+      const auto forward = fledge::load_trained(run).model.forward_with_weights(
           fledge::Indices({1, attention.size()}, attention.ids));
       std::size_t n = 0;
       bool same = true, near = true;

@@ -33,7 +33,7 @@ TEST_CASE("drawn_token: five likeliest, and always the drawn one, with its rank"
 }
 
 TEST_CASE("fledge generate --probs: the probabilities of the temperature, top-k and top-p in use") {
-  const fledge::LanguageModel model = fledge::read_model(models().chars()).model;
+  const fledge::LanguageModel model = fledge::load_trained(models().chars()).model;
   for (const Words& how : {Words{}, Words{"--temperature", "1.7"}, Words{"--top-k", "3"},
                            Words{"--top-p", "0.5"}, Words{"--temperature", "0"}}) {
     CAPTURE(how);

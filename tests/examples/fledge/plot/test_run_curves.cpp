@@ -1,4 +1,4 @@
-// fledge plot: the losses of a run are those of its metrics.jsonl.
+// fledge plot: the losses of a run are those of its log.
 #include <cmath>
 
 #include "examples/fledge/plot/run_curves.h"

@@ -29,7 +29,7 @@ struct Texts : testing::Folder {
     write_text(*this / "texts/.hidden", "hidden");
     write_text(*this / "texts/.git/config", "hidden");
     write_text(*this / "texts/picture", std::string("\x89PNG\0", 5));
-    for (const char* name : {"config.json", "model.safetensors", "metrics.csv"})
+    for (const char* name : {"config.json", "model.safetensors", "notes.txt"})
       write_text(*this / (std::string("texts/run/") + name), "{}");
   }
   std::string texts() const { return *this / "texts"; }
@@ -57,8 +57,8 @@ TEST_CASE("text files: the folder of a model is no text, alone or beside texts")
     CHECK(refusal<support::UsageError>([&] { text_files(names); }) ==
           "'" + run + "' is the folder of a model, not of texts");
   }
-  // A run that was killed before it had a model.
-  fs::rename(run + "/model.safetensors", run + "/state.safetensors");
+  // A run, too.
+  fs::rename(run + "/model.safetensors", run + "/run.safetensors");
   CHECK_THROWS_AS(text_files({run}), support::UsageError);
   CHECK(text_files({desk.texts()}).size() == 3);
 }
