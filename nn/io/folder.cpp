@@ -105,6 +105,8 @@ LockedFolder::LockedFolder(std::string path) : Folder(std::move(path)) {
   if (!is_locked && errno == EWOULDBLOCK)
     throw FileError("use", path_, "another process is using it", EWOULDBLOCK);
   if (!is_locked) throw WriteError("lock", path_, errno);
+  // What a writer that was killed has left. If it cannot be removed, replace() says so.
+  ::unlinkat(folder_.get(), temporary_name, 0);
 }
 
 void LockedFolder::replace(const std::string& name, std::string_view bytes) const {
