@@ -147,6 +147,12 @@ World::World(std::string program_path, std::string calls_library, std::string ro
   add({"generate", {"generate", "DIR", "--tokens-out", "12", "--seed", "1"}, kept, {kept}, false});
 }
 
+std::string without_folder(std::string out, const std::string& folder) {
+  for (std::size_t at = 0; (at = out.find(folder, at)) != out.npos;)
+    out.replace(at, folder.size(), "DIR");
+  return out;
+}
+
 void World::add(Scenario scenario) {
   const std::string place = root + "/" + scenario.name, log = place + "/calls";
   std::filesystem::create_directory(place);
@@ -159,7 +165,7 @@ void World::add(Scenario scenario) {
     throw Broken("with no fault at all, " + scenario.name + ": " + error.what());
   }
   scenario.calls = read_calls(log);
-  scenario.out = ending.out;
+  scenario.out = without_folder(ending.out, place + "/run");
   scenarios.push_back(std::move(scenario));
 }
 

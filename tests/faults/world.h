@@ -74,6 +74,8 @@ std::vector<Failure> failures_of(const RecordedCall& call);
 /// bytes.
 using Tree = std::map<std::string, std::string>;
 Tree read_tree(const std::string& folder);
+/// What a command printed, with "DIR" for the folder that it was given.
+std::string without_folder(std::string out, const std::string& folder);
 /// Makes the folder, which must not be there.
 void write_tree(const std::string& folder, const Tree& tree);
 /// The first difference in words: "events.jsonl is missing"; empty when there is none.
