@@ -1,8 +1,6 @@
 // Arithmetic on arrays: the functions in which the rules of the ops are written.
-//
-// Not here: gradients. Key idea: each loop exists once (map, zip, the sums); a formula is a
-// function that is passed to it.
-// Next: tensor.h.
+// Each loop exists once (map, zip, the sums); a formula is a function that is passed to it.
+//                                                                              Next: tensor.h.
 #pragma once
 
 #include <span>

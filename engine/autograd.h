@@ -1,7 +1,7 @@
 // Reverse-mode automatic differentiation: gradient rules, recording, backward().
 //
-// Not here: numbers (engine/array.h), formulas (engine/ops/). Notation, everywhere: dx is the
-// gradient of the loss, ∂L/∂x. For y = f(…, x, …) an op supplies rules that compute dx from dy:
+// Notation, everywhere: dx is the gradient of the loss, ∂L/∂x. For y = f(…, x, …) an op supplies
+// rules that compute dx from dy:
 //
 //     dx = Jᵀ·dy,   J_ij = ∂y_i/∂x_j                                    (a vector-Jacobian product)
 //

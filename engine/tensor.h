@@ -1,8 +1,6 @@
 // Tensor: a value, and the node of the graph that computed it.
-//
-// Not here: the node (node.h), how gradients flow (autograd.h), formulas (ops.h). Key idea: a Tensor
-// is a handle; copies refer to the same tensor. The graph keeps only the values that rules captured,
-// so any other intermediate result is freed with its last handle. Next: autograd.h.
+// A Tensor is a handle; copies refer to the same tensor. The graph keeps only the values that rules
+// captured, so any other intermediate result is freed with its last handle. Next: autograd.h.
 #pragma once
 
 #include <string>
@@ -46,7 +44,7 @@ class Tensor {
   void zero_grad() const;
   /// Keeps the gradient of an intermediate result; leaves always keep theirs.
   const Tensor& keep_grad() const;
-  /// Replaces the gradient, of the same shape: for clipping.
+  /// Replaces the gradient, of the same shape.
   void set_grad(Array grad) const;
 
   /// The numbers of a parameter, for an optimiser, to be changed before another op uses them.

@@ -4,7 +4,6 @@
 
 #include "engine/kernels/attention_tables.h"
 #include "engine/kernels/blocking.h"
-#include "engine/kernels/row_product.h"
 #include "engine/kernels/simd_math.h"
 #include "engine/kernels/small_head_attention.h"
 #include "engine/kernels/sums.h"
@@ -13,9 +12,8 @@ namespace fledge::kernels {
 
 namespace {
 
-// With so few queries keys and values are not packed: packing reads and writes them, and the tiles
-// read them once more. A decoder has one query: 12 heads of 64 numbers over 1,000 keys take 0.33 ms
-// instead of 0.47 ms. With two queries over 60 keys packing is faster already.
+// With so few queries, as in a decoder, keys and values are not packed: packing reads and writes
+// them, and the tiles read them once more. With two queries packing pays already.
 constexpr Dim few_queries = 1;
 
 // The table of weights holds so many queries. Backward multiplies it by queries, so with more of
@@ -23,14 +21,14 @@ constexpr Dim few_queries = 1;
 constexpr Dim table_queries = 8 * tile_rows;
 
 // Part `block` of `count` rows.
-Range part_of(Dim count, Dim block, Dim size) {
+IndexRange part_of(Dim count, Dim block, Dim size) {
   return {block * size, std::min(count, (block + 1) * size)};
 }
 
 // Replaces each vector of a row, over the keys `own` that a query sees, by f(vector, first key, n),
 // where n of its lanes hold such keys. The numbers of other keys in `all` become 0.
 template <class F>
-void over_seen(Range own, Range all, Real* row, F f) {
+void over_seen(IndexRange own, IndexRange all, Real* row, F f) {
   if (own.begin > all.begin)
     std::fill(row + all.begin, row + std::min(own.begin, all.end), Real(0));
   Dim j = own.begin;
@@ -53,9 +51,9 @@ struct Total {
 
   // Scores of a row, over the keys that its query sees, become weights; y, the sum of weighted
   // values so far, is multiplied such that it fits the new top.
-  void add(Range own, Range all, Real* row, Real scale, Real* y, Dim D) {
+  void add(IndexRange own, IndexRange all, Real* row, Real scale, Real* y, Dim D) {
     Vec tops = splat(top), sums = splat(Real(0));
-    by_vectors(size_of(own), [&](Dim j, Dim n) {
+    by_vectors(own.size(), [&](Dim j, Dim n) {
       tops = larger(tops, first_lanes(load(row + own.begin + j), n, Real(-infinity)));
     });
     const Real old = top;
@@ -86,31 +84,31 @@ void attention_head(const HeadSizes& sizes, Dim block, StridedRows q, StridedRow
                     StridedRowsOut y, Real* log_sums) {
   const Dim D = sizes.D;
   if (D <= small_head_D) return small_head_attention(sizes, q, k, v, y, log_sums);
-  const Range queries = part_of(sizes.queries, block, blocking.block_queries);
-  const Dim count = size_of(queries), most_keys = std::min(blocking.block_keys, sizes.keys);
+  const IndexRange queries = part_of(sizes.queries, block, blocking.block_queries);
+  const Dim count = queries.size(), most_keys = std::min(blocking.block_keys, sizes.keys);
   if (count == 0) return;
   const bool few = sizes.queries <= few_queries;
   TransposedPanels key_panels(few ? 0 : most_keys, D);
-  Table values(few ? 0 : most_keys, D), own_queries(count, D), mixed(count, D);
-  Table weights(tile_rows, most_keys);
+  PaddedMatrix values(few ? 0 : most_keys, D), own_queries(count, D), mixed(count, D);
+  PaddedMatrix weights(tile_rows, most_keys);
   own_queries.read(q, queries);
   mixed.set_zero(count);
   PoolVector<Total> totals(static_cast<std::size_t>(count));
-  const Range all = AttentionBlock{sizes.spans, queries, {0, sizes.keys}}.seen();
-  for (Dim b = all.begin / blocking.block_keys;
-       size_of(all) > 0 && b * blocking.block_keys < all.end; ++b) {
-    const Range keys = part_of(sizes.keys, b, blocking.block_keys);
+  const IndexRange all = AttentionBlock{sizes.spans, queries, {0, sizes.keys}}.seen();
+  for (Dim b = all.begin / blocking.block_keys; all.size() > 0 && b * blocking.block_keys < all.end;
+       ++b) {
+    const IndexRange keys = part_of(sizes.keys, b, blocking.block_keys);
     if (!few) key_panels.pack(k, keys);
     if (!few) values.read(v, keys);
     for (Dim first = 0; first < count; first += tile_rows) {
       const Dim rows = std::min(tile_rows, count - first), query = queries.begin + first;
       const AttentionBlock at{sizes.spans, {query, query + rows}, keys};
-      const Range seen = at.seen();
-      if (size_of(seen) == 0) continue;
+      const IndexRange seen = at.seen();
+      if (seen.size() == 0) continue;
       if (few)
         row_product({own_queries.row(0), own_queries.step(), 1},
                     {k.data + (keys.begin + seen.begin) * k.step, 1, k.step},
-                    weights.row(0) + seen.begin, weights.step(), 1, D, size_of(seen));
+                    weights.row(0) + seen.begin, weights.step(), 1, D, seen.size());
       else
         key_panels.scores(at, own_queries.row(first), own_queries.step(), weights);
       for (Dim i = 0; i < rows; ++i)
@@ -119,7 +117,7 @@ void attention_head(const HeadSizes& sizes, Dim block, StridedRows q, StridedRow
       if (few)
         row_product({weights.row(0) + seen.begin, weights.step(), 1},
                     {v.data + (keys.begin + seen.begin) * v.step, v.step, 1}, mixed.row(0),
-                    mixed.step(), 1, size_of(seen), D, {mixed.row(0), mixed.step()});
+                    mixed.step(), 1, seen.size(), D, {mixed.row(0), mixed.step()});
       else
         add_weighted(at, weights, values, mixed.row(first));
     }
@@ -128,7 +126,7 @@ void attention_head(const HeadSizes& sizes, Dim block, StridedRows q, StridedRow
     const auto [top, sum] = totals[static_cast<std::size_t>(i)];
     log_sums[2 * (queries.begin + i)] = top;
     log_sums[2 * (queries.begin + i) + 1] = log(sum);
-    const KeyRange span = sizes.spans[queries.begin + i];
+    const IndexRange span = sizes.spans[queries.begin + i];
     if (span.begin < span.end) multiply_row(mixed.row(i), D, Real(1) / sum);
   }
   mixed.write(y, queries);
@@ -141,13 +139,12 @@ void attention_head_vjp(const HeadSizes& sizes, Dim query_block, Dim key_block, 
   const Dim D = sizes.D;
   if (D <= small_head_D)
     return small_head_attention_vjp(sizes, q, k, v, y, dy, log_sums, dq, dk, dv);
-  const Range all = part_of(sizes.queries, query_block, blocking.block_queries);
-  const Range keys = part_of(sizes.keys, key_block, blocking.block_queries);
-  const Dim key_count = size_of(keys), most_rows = std::min(table_queries, size_of(all));
-  const bool hidden =
-      size_of(all) == 0 || size_of(AttentionBlock{sizes.spans, all, keys}.seen()) == 0;
+  const IndexRange all = part_of(sizes.queries, query_block, blocking.block_queries);
+  const IndexRange keys = part_of(sizes.keys, key_block, blocking.block_queries);
+  const Dim key_count = keys.size(), most_rows = std::min(table_queries, all.size());
+  const bool hidden = all.size() == 0 || AttentionBlock{sizes.spans, all, keys}.seen().size() == 0;
   if (hidden && key_block > 0 && query_block > 0) return;
-  Table dq_rows(most_rows, D), dk_rows(key_count, D), dv_rows(key_count, D);
+  PaddedMatrix dq_rows(most_rows, D), dk_rows(key_count, D), dv_rows(key_count, D);
   if (query_block == 0) {
     dk_rows.set_zero(key_count);
     dv_rows.set_zero(key_count);
@@ -156,16 +153,16 @@ void attention_head_vjp(const HeadSizes& sizes, Dim query_block, Dim key_block, 
     dv_rows.read({dv.data, dv.step}, keys);
   }
   TransposedPanels key_panels(key_count, D), value_panels(key_count, D);
-  Table key_rows(key_count, D);
+  PaddedMatrix key_rows(key_count, D);
   key_panels.pack(k, keys);
   value_panels.pack(v, keys);
   key_rows.read(k, keys);
-  Table queries(most_rows, D), cotangents(most_rows, D);
-  Table weights(most_rows, key_count), slopes(most_rows, key_count);
+  PaddedMatrix queries(most_rows, D), cotangents(most_rows, D);
+  PaddedMatrix weights(most_rows, key_count), slopes(most_rows, key_count);
   for (Dim first = all.begin; first < all.end; first += table_queries) {
     const AttentionBlock at{sizes.spans, {first, std::min(all.end, first + table_queries)}, keys};
-    const Range seen = at.seen();
-    const Dim rows = size_of(at.queries);
+    const IndexRange seen = at.seen();
+    const Dim rows = at.queries.size();
     queries.read(q, at.queries);
     cotangents.read(dy, at.queries);
     if (key_block > 0)
@@ -178,7 +175,7 @@ void attention_head_vjp(const HeadSizes& sizes, Dim query_block, Dim key_block, 
     key_panels.scores(at, queries.row(0), queries.step(), weights);
     value_panels.scores(at, cotangents.row(0), cotangents.step(), slopes);  // dp
     for (Dim i = 0; i < rows; ++i) {
-      const Range own = at.seen_by(first + i, 1);
+      const IndexRange own = at.seen_by(first + i, 1);
       const Real top = log_sums[2 * (first + i)], log_total = log_sums[2 * (first + i) + 1];
       const Real mean = means[first + i];
       Real* const p = weights.row(i);

@@ -33,4 +33,10 @@ void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Di
 void gemm_block(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
                 Initial initial = {});
 
+/// The same for few rows (gemv for one): n ≤ tile_rows, k > 0, and the rows or the columns of B are
+/// contiguous. Few rows multiply each number of B a few times only, so the time is that of reading B.
+/// B is read once, in place, in the order in which memory is fastest. In row_product.cpp.
+void row_product(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
+                 Initial initial = {});
+
 }  // namespace fledge::kernels

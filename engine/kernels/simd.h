@@ -1,8 +1,8 @@
 // SIMD vectors of Real, by the vector types of GCC and Clang: no instruction is named here.
 //
-// Not here: loops. Key idea: a Vec is as wide as the widest register that the file may use, and a
-// kernel is written once for every width. In the dual build a Vec is two vectors of double, the
-// values and the tangents of its lanes, so the loops that train are the loops that are checked.
+// A Vec is as wide as the widest register that the file may use, and a kernel is written once for every
+// width. In the dual build a Vec is two vectors of double, the values and the tangents of its lanes,
+// so the loops that train are the loops that are checked.
 #pragma once
 
 #include <type_traits>
@@ -30,7 +30,7 @@ inline constexpr int vector_registers = 16;
 using Native = std::conditional_t<std::is_same_v<Real, float>, float, double>;
 using NativeVec = Native __attribute__((vector_size(vector_bytes)));
 /// What a comparison of vectors gives: for each lane, all bits set or none.
-using Mask = decltype(NativeVec{} < NativeVec{});
+using LaneMask = decltype(NativeVec{} < NativeVec{});
 inline constexpr Dim lanes = vector_bytes / static_cast<Dim>(sizeof(Native));
 
 namespace simd_detail {
@@ -68,11 +68,11 @@ inline void store(Native* p, NativeVec v) {
   reinterpret_cast<simd_detail::InMemory*>(p)->numbers = v;
 }
 
-/// Bring the line of p into the second cache, and into the first. A line that is not there is no error.
+/// Prefetch p into L2, and into L1. Any address is allowed.
 inline void prefetch_far(const void* p) { __builtin_prefetch(p, 0, 2); }
 inline void prefetch_near(const void* p) { __builtin_prefetch(p, 0, 3); }
 
-/// The lower half of a vector from one place, the upper half from another.
+/// The lower half of a vector from one address, the upper half from another.
 inline NativeVec load_halves(const Native* lower, const Native* upper) {
   using simd_detail::HalfInMemory;
   return simd_detail::join(reinterpret_cast<const HalfInMemory*>(lower)->numbers,
@@ -93,7 +93,7 @@ inline Native lane(NativeVec v, int i) { return v[i]; }
 
 /// In each lane a where the mask is set, else b.
 template <class V>
-V select(Mask mask, V a, V b) {
+V select(LaneMask mask, V a, V b) {
   return mask ? a : b;
 }
 
@@ -129,15 +129,15 @@ inline Vec operator/(Vec a, Vec b) {
 inline Vec operator-(Vec a) { return {-a.value, -a.tangent}; }
 inline Vec& operator+=(Vec& a, Vec b) { return a = a + b; }
 
-inline Mask operator<(Vec a, Vec b) { return a.value < b.value; }
-inline Mask operator>(Vec a, Vec b) { return a.value > b.value; }
-inline Mask operator<=(Vec a, Vec b) { return a.value <= b.value; }
-inline Mask operator>=(Vec a, Vec b) { return a.value >= b.value; }
-inline Mask operator==(Vec a, Vec b) { return a.value == b.value; }
+inline LaneMask operator<(Vec a, Vec b) { return a.value < b.value; }
+inline LaneMask operator>(Vec a, Vec b) { return a.value > b.value; }
+inline LaneMask operator<=(Vec a, Vec b) { return a.value <= b.value; }
+inline LaneMask operator>=(Vec a, Vec b) { return a.value >= b.value; }
+inline LaneMask operator==(Vec a, Vec b) { return a.value == b.value; }
 
 inline Vec splat(Real x) { return x; }
 inline Real lane(Vec v, int i) { return {v.value[i], v.tangent[i]}; }
-inline Vec select(Mask mask, Vec a, Vec b) {
+inline Vec select(LaneMask mask, Vec a, Vec b) {
   return {select(mask, a.value, b.value), select(mask, a.tangent, b.tangent)};
 }
 template <class Index>

@@ -101,14 +101,14 @@ bool padding_allows(const std::vector<Dim>& lengths, const Place& at) {
 template <class Rule>
 void check_rule(const Mask& mask, Dim batches, Dim queries, Dim keys, Rule allows) {
   const Shape scores{batches, 2, queries, keys};
-  const PoolVector<KeyRange> spans = mask.spans(scores, "op");
+  const PoolVector<IndexRange> spans = mask.spans(scores, "op");
   const std::vector<unsigned char> table = mask.table(scores, "op");
   const auto count = static_cast<Dim>(spans.size());
   const bool agree = [&] {
     for (Dim batch = 0; batch < batches; ++batch)
       for (Dim query = 0; query < queries; ++query) {
         const Dim row = (count == queries ? 0 : batch * queries) + query;
-        const KeyRange span = spans[static_cast<std::size_t>(row)];
+        const IndexRange span = spans[static_cast<std::size_t>(row)];
         for (Dim key = 0; key < keys; ++key) {
           const bool allowed = allows(Place{batch, query, key, queries, keys});
           if (allowed != (span.begin <= key && key < span.end)) return false;
@@ -119,7 +119,7 @@ void check_rule(const Mask& mask, Dim batches, Dim queries, Dim keys, Rule allow
         }
         if (span.begin < 0 || span.begin > keys || span.end < 0 || span.end > keys) return false;
         if (query == 0) continue;
-        const KeyRange before = spans[static_cast<std::size_t>(row - 1)];
+        const IndexRange before = spans[static_cast<std::size_t>(row - 1)];
         if (span.begin < before.begin || span.end < before.end) return false;
       }
     return true;
@@ -215,5 +215,5 @@ TEST_CASE("masks that do not fit the scores are refused, and impossible masks wh
     CHECK(refusal<ShapeError>([&, q = queries, k = keys, n = count] {
             custom(q, k, std::vector<bool>(static_cast<std::size_t>(n), true));
           }) == "custom: a table of (" + std::to_string(queries) + ", " + std::to_string(keys) +
-                    ") places: got " + std::to_string(count));
+                    ") entries: got " + std::to_string(count));
 }

@@ -18,7 +18,6 @@
 
 #include "engine/base/errors.h"
 #include "engine/base/processors.h"
-#include "engine/base/shares.h"
 #include "engine/kernels/parallel.h"
 #include "tests/support/catch.h"
 #include "tests/support/process.h"

@@ -149,7 +149,7 @@ TEST_CASE("cached attention refuses what has no gradient, no heads or another wi
   for (const std::string& text :
        {refusal<ShapeError>([&] { cached_attention(narrow, 2, cache); }),
         refusal<ShapeError>([&] { cached_attention_weights(narrow, 2, cache); })}) {
-    CHECK_THAT(text, ContainsSubstring("2 places, 8 numbers"));
+    CHECK_THAT(text, ContainsSubstring("2 positions, 8 numbers"));
     CHECK_THAT(text, ContainsSubstring("(2, 6)"));
   }
 }
