@@ -1,6 +1,6 @@
 // Arithmetic on arrays: the functions in which the rules of the ops are written.
 // Each loop exists once (map, zip, the sums); a formula is a function that is passed to it.
-//                                                                              Next: tensor.h.
+//                                                                              Next: node.h.
 #pragma once
 
 #include <span>

@@ -38,22 +38,6 @@ TEST_CASE(
         for (const Shape& lead : {Shape{}, Shape{2, 2}}) check_separate(lead, T, S, heads, D, mask);
 }
 
-TEST_CASE("attention under padding: the batch is axis 0") {
-  for (const Mask& also : {Mask(), causal(), window(2), causal() & window(3)})
-    for (const Shape& lead : {Shape{3}, Shape{3, 2}}) {
-      check_attention(lead, 5, 2, 3, padding({5, 2, 0}) & also);
-      check_separate(lead, 4, 5, 2, 3, padding({5, 2, 0}) & also);
-    }
-  check_attention({}, 5, 2, 2, causal() & padding({3}));
-}
-
-TEST_CASE("attention over many blocks of queries") {
-  for (const Dim T : {49, 97, 130, 227})
-    for (const Mask& mask : {Mask(), causal(), window(9), causal() & window(60)})
-      for (const Dim D : {5, 11})  // narrow heads, and wide ones, which go block by block
-        check_attention({2}, T, 2, D, mask);
-}
-
 TEST_CASE("large scores lose no digits of the weights") {
   for (const Dim D : {2, 4, 11})
     for (const double a : {1.0, 30.0, 1e3, 1e4, 1e6, 1e8}) {

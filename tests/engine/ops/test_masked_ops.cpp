@@ -73,27 +73,6 @@ TEST_CASE("masked ops read nothing that is hidden, and give it nothing") {
       close(sum(value(soft, {uniform({3, 4}, 1)}), {1}).value(), Array({3}, {1, 0, 1}), 4 * unit));
 }
 
-TEST_CASE("attention reads nothing that is hidden, and gives it nothing") {
-  // Of three texts with 3, 0 and 1 keys; heads of 2 and of 9, which another kernel computes.
-  for (const Dim C : {4, 18}) {
-    Array visible = Array::zeros({3, 3, 3 * C});
-    for (Dim i = 0; i < visible.size(); ++i) {
-      const Dim b = i / (9 * C), t = i / (3 * C) % 3, part = i % (3 * C) / C;
-      visible.write()[i] = Real(b == 0 || (b == 2 && (part == 0 || t == 0)) ? 1 : 0);
-    }
-    const Array rows =
-        slice(Tensor(visible), -1, 0, C).value();  // a text that sees nothing gives 0
-    check_hidden({"attention",
-                  [](const Tensors& x) {
-                    return attention(x[0], 2, padding({3, 0, 1}));
-                  },
-                  {visible},
-                  rows,
-                  rows,
-                  0});
-  }
-}
-
 TEST_CASE("softmax under a mask that hides nothing is softmax to the bit") {
   for (const Shape& shape : {Shape{4, 1}, Shape{2, 3, 65}, Shape{2, 0}, Shape{0, 3}}) {
     const Array x = uniform(shape, 1, -20, 20);
