@@ -79,7 +79,7 @@ Array sum_over(const Array& x, std::span<const int> axes);
 /// The transpose of broadcasting: dy summed over every axis along which `shape` was stretched.
 Array sum_to(Array dy, const Shape& shape);
 
-/// An operand of a product: an array, or its transpose over the last two axes, read where it lies.
+/// An operand of a product: an array, or its transpose over the last two axes, read in place.
 /// The array must outlive the operand.
 struct MatrixOperand {
   const Array& array;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "engine/array.h"
@@ -59,6 +60,7 @@ class Tensor {
 
  private:
   const Array& parameter_value() const;
+  void require_grad(std::string_view use) const;
 
   Array value_;        // empty for parameters: theirs is in the node, shared by all handles
   Handle<Node> node_;  // null for constants

@@ -99,7 +99,7 @@ void cpu_relax() {
 #endif
 }
 
-// Worker threads beside the thread that calls run(). They are started when they are first needed
+// The worker threads that help the thread that calls run(). They are started when they are first needed
 // and never stopped: the end of the program ends them.
 //
 // `round_` packs two things: the number of the round (one job is one round) and the number of free

@@ -88,7 +88,7 @@ class TransposedPanels {
   /// points at the first query. Tiles that are hidden as a whole are not computed.
   void scores(const AttentionBlock& at, const Real* x, Dim x_step, PaddedMatrix& s) const {
     const IndexRange seen = at.seen();
-    if (seen.size() == 0) return;  // its begin may lie beyond the columns of the block
+    if (seen.size() == 0) return;  // its begin may be beyond the columns of the block
     for (Dim j = seen.begin / tile_columns * tile_columns; j < seen.end; j += tile_columns)
       for (Dim i = 0; i < at.queries.size(); i += tile_rows) {
         const Dim rows = std::min(tile_rows, at.queries.size() - i);
@@ -149,7 +149,7 @@ void add_weighted_transposed(const AttentionBlock& at, const PaddedMatrix& w, co
 // them, and the tiles read them once more. With two queries packing pays already.
 constexpr Dim few_queries = 1;
 
-// The table of weights holds so many queries. Backward multiplies it by queries, so with more of
+// Queries of a table of weights. Backward multiplies it by queries, so with more of
 // them the sums over queries stay in registers for longer.
 constexpr Dim table_queries = 8 * tile_rows;
 

@@ -21,7 +21,7 @@ struct KBlock {
 };
 
 // Calls f(KBlock) for blocks of k, as equal as possible. Blocks are half as long if the
-// numbers of a row of A do not lie side by side: each is then in another line of the cache.
+// numbers of a row of A are not contiguous: each is then in another cache line.
 template <class F>
 void by_k_blocks(const Matrix& a, Dim k, F f) {
   const Dim blocks = ceil_div(k, a.column == 1 ? blocking.block_k : ceil_div(blocking.block_k, 2));
@@ -107,7 +107,7 @@ void gemm_block(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim
     return;
   }
   // B is packed if a tile could not read it in whole vectors, or if packing takes less time than
-  // reading B where it lies.
+  // reading B in place.
   const bool packs = b.column != 1 || m % lanes != 0 || !is_cached(b, k) || n > blocking.unpacked_n;
   const Dim group_columns = std::min(m, blocking.packed_panels * tile_columns);
   Buffer packed(packs ? panels_size(std::min(k, most_block_k), group_columns) : 0);

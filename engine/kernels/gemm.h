@@ -5,7 +5,7 @@
 
 namespace fledge::kernels {
 
-/// A matrix as it lies in memory: element (i, j) is data[i·row + j·column].
+/// A matrix in memory: element (i, j) is data[i·row + j·column].
 struct Matrix {
   const Real* data;
   Dim row, column;

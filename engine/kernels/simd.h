@@ -97,7 +97,7 @@ V select(LaneMask mask, V a, V b) {
   return mask ? a : b;
 }
 
-/// Lane i is lane index(i) of a and b, one behind the other.
+/// Lane i is lane index(i) of a followed by b.
 template <class Index>
 NativeVec shuffle(NativeVec a, NativeVec b, Index) {
   return simd_detail::shuffle<Index>(a, b, std::make_integer_sequence<int, lanes>());

@@ -84,15 +84,15 @@ void multiply_vectors(Dim rows, const Tile& tile) {
 inline void multiply(Dim rows, const Tile& tile) {
   if (tile.columns == tile_columns) return multiply_vectors<2>(rows, tile);
   if (tile.columns == lanes) return multiply_vectors<1>(rows, tile);
-  Real beside[tile_rows * tile_columns];
+  Real buffer[tile_rows * tile_columns];
   Tile whole = tile;
-  whole.c = beside;
+  whole.c = buffer;
   whole.c_row = tile_columns;
   if (tile.initial.data != nullptr) {
-    whole.initial = {beside, tile_columns};
+    whole.initial = {buffer, tile_columns};
     for (Dim r = 0; r < rows; ++r)
       for (Dim j = 0; j < tile_columns; ++j)
-        beside[r * tile_columns + j] =
+        buffer[r * tile_columns + j] =
             j < tile.columns ? tile.initial.data[r * tile.initial.row + j] : Real(0);
   }
   if (tile.columns < lanes)
@@ -101,7 +101,7 @@ inline void multiply(Dim rows, const Tile& tile) {
     multiply_vectors<2>(rows, whole);
   for (Dim r = 0; r < rows; ++r)
     for (Dim j = 0; j < tile.columns; ++j)
-      tile.c[r * tile.c_row + j] = beside[r * tile_columns + j];
+      tile.c[r * tile.c_row + j] = buffer[r * tile_columns + j];
 }
 
 /// Calls f(i, rows) for tiles of n rows: as few as possible, of heights that differ by one row at
@@ -133,7 +133,7 @@ inline void pack_panel(const Matrix& b, Dim k, Dim columns, Real* to) {
     for (Dim j = 0; j < columns; ++j) to[p * tile_columns + j] = b.data[p * b.row + j * b.column];
 }
 
-/// B (k, m) as panels of tile_columns columns, one behind the other; panel j begins at
+/// B (k, m) as panels of tile_columns columns, one after the other; panel j begins at
 /// to + j·k·tile_columns. Whole panels of a B that is stored by rows are packed row by row,
 /// because long runs come from memory faster.
 inline void pack_panels(const Matrix& b, Dim k, Dim m, Real* to) {
