@@ -105,8 +105,8 @@ class TransposedPanels {
 };
 
 /// c_ij += Σ_p a_ip·b_pj, p = from.begin … from.end − 1. a points at p = 0, c has the step of b.
-void add_products(Dim rows, const Real* a, Dim a_row, Dim a_step, IndexRange from,
-                  const PaddedMatrix& b, Real* c) {
+inline void add_products(Dim rows, const Real* a, Dim a_row, Dim a_step, IndexRange from,
+                         const PaddedMatrix& b, Real* c) {
   if (from.size() <= 0) return;
   for (Dim j = 0; j < b.columns(); j += tile_columns)
     multiply(rows, {a + from.begin * a_step, a_row, a_step, b.row(from.begin) + j, b.step(),
@@ -116,11 +116,12 @@ void add_products(Dim rows, const Real* a, Dim a_row, Dim a_step, IndexRange fro
 // Note [Hidden keys]: the rows of a tile see different keys. Where a row does not see a key of its
 // tile, the weight in the table is 0, so the product adds 0 if the key is finite; 0·NaN is NaN. If b
 // holds a number that is not finite, each tile has one row, and hidden keys are skipped.
-Dim height_of(const PaddedMatrix& b) { return b.is_finite() ? tile_rows : Dim{1}; }
+inline Dim height_of(const PaddedMatrix& b) { return b.is_finite() ? tile_rows : Dim{1}; }
 
 /// c_i += Σ_j w_ij·b_j over the keys of the block that query i sees, in increasing order. b has
 /// a row for each key; c points at the row of the first query and has the step of b.
-void add_weighted(const AttentionBlock& at, const PaddedMatrix& w, const PaddedMatrix& b, Real* c) {
+inline void add_weighted(const AttentionBlock& at, const PaddedMatrix& w, const PaddedMatrix& b,
+                         Real* c) {
   const Dim height = height_of(b);
   for (Dim i = 0; i < at.queries.size(); i += height) {
     const Dim rows = std::min(height, at.queries.size() - i);
@@ -131,8 +132,8 @@ void add_weighted(const AttentionBlock& at, const PaddedMatrix& w, const PaddedM
 
 /// c_j += Σ_i w_ij·b_i over the queries of the block that see j, in increasing order. b has a row
 /// for each query, c for each key.
-void add_weighted_transposed(const AttentionBlock& at, const PaddedMatrix& w, const PaddedMatrix& b,
-                             PaddedMatrix& c) {
+inline void add_weighted_transposed(const AttentionBlock& at, const PaddedMatrix& w,
+                                    const PaddedMatrix& b, PaddedMatrix& c) {
   const Dim height = height_of(b), count = at.queries.size();
   const IndexRange* const spans = at.spans + at.queries.begin;
   const IndexRange seen = at.seen();

@@ -11,10 +11,6 @@ namespace fledge::kernels {
 
 namespace {
 
-Initial part(Initial initial, Dim i, Dim j) {
-  return {initial.data == nullptr ? nullptr : initial.data + i * initial.row + j, initial.row};
-}
-
 // A range of k: the rows p0 … p0 + depth − 1 of B.
 struct KBlock {
   Dim p0, depth;
@@ -45,10 +41,6 @@ struct Panel {
                   at.p0 == 0 ? initial : Initial{c, c_row}});
 }
 
-Matrix part(const Matrix& a, Dim i, Dim p) {
-  return {a.data + i * a.row + p * a.column, a.row, a.column};
-}
-
 // Whether k rows of B stay in L2. True for a B that is stored by columns: it is packed in long runs.
 bool is_cached(const Matrix& b, Dim k) { return k * b.row <= blocking.cached_numbers; }
 
@@ -77,7 +69,7 @@ class RowsOfA {
 
   // The numbers of a block of k. They stay valid until the next call.
   Matrix block(KBlock at) {
-    const Matrix a = part(a_, 0, at.p0);
+    const Matrix a = a_.from(0, at.p0);
     if (!copies_) return a;
     if (a.column == 1) {
       for (Dim r = 0; r < rows_; ++r)
@@ -102,8 +94,7 @@ void gemm_block(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim
                 Initial initial) {
   if (k == 0) {
     for (Dim i = 0; i < n; ++i)
-      for (Dim j = 0; j < m; ++j)
-        c[i * c_row + j] = initial.data == nullptr ? Real(0) : initial.data[i * initial.row + j];
+      for (Dim j = 0; j < m; ++j) c[i * c_row + j] = initial.at(i, j);
     return;
   }
   // B is packed if a tile could not read it in whole vectors, or if packing takes less time than
@@ -115,7 +106,7 @@ void gemm_block(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim
   by_k_blocks(a, k, [&](KBlock at) {
     const Matrix block_of_a = rows_of_a.block(at);
     for (Dim first = 0; first < m; first += group_columns) {
-      const Matrix rows_of_b = part(b, at.p0, first);
+      const Matrix rows_of_b = b.from(at.p0, first);
       const Dim width = std::min(group_columns, m - first);
       if (packs) pack_panels(rows_of_b, at.depth, width, packed.data());
       for (Dim j = 0; j < width; j += tile_columns) {
@@ -123,8 +114,8 @@ void gemm_block(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim
         const Panel panel = packs ? Panel{packed.data() + j * at.depth, tile_columns, columns}
                                   : Panel{rows_of_b.data + j, b.row, columns};
         by_tiles(n, [&](Dim i, Dim rows) {
-          multiply_tile(part(block_of_a, i, 0), at, panel, c + i * c_row + first + j, c_row, rows,
-                        part(initial, i, first + j));
+          multiply_tile(block_of_a.from(i, 0), at, panel, c + i * c_row + first + j, c_row, rows,
+                        initial.from(i, first + j));
         });
       }
     }
@@ -174,8 +165,8 @@ void gemm_panels(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Di
     const Dim i = n * row / down, i_end = n * (row + 1) / down;
     const Dim j = panels * column / across * tile_columns;
     const Dim j_end = std::min(m, panels * (column + 1) / across * tile_columns);
-    gemm_block(part(a, i, 0), part(b, 0, j), c + i * c_row + j, c_row, i_end - i, k, j_end - j,
-               part(initial, i, j));
+    gemm_block(a.from(i, 0), b.from(0, j), c + i * c_row + j, c_row, i_end - i, k, j_end - j,
+               initial.from(i, j));
   });
 }
 
@@ -196,13 +187,13 @@ void gemm_rows(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim 
     const Dim j = panel * tile_columns;
     const Dim j_end = std::min(m, panels * (group + 1) / groups * tile_columns);
     by_k_blocks(a, k, [&](KBlock at) {
-      pack_panels(part(b, at.p0, j), at.depth, j_end - j, packed_panel(at, panel));
+      pack_panels(b.from(at.p0, j), at.depth, j_end - j, packed_panel(at, panel));
     });
   });
   const Dim bands = groups_of(ceil_div(n, tile_rows), blocking.band_tiles);
   parallel_for(bands, n * m * k, [&](Dim band) {
     const Dim top = n * band / bands, height = n * (band + 1) / bands - top;
-    RowsOfA rows_of_a(part(a, top, 0), height, k, m);
+    RowsOfA rows_of_a(a.from(top, 0), height, k, m);
     by_k_blocks(a, k, [&](KBlock at) {
       const Matrix block_of_a = rows_of_a.block(at);
       for (Dim first = 0; first < m; first += blocking.packed_panels * tile_columns) {
@@ -210,9 +201,9 @@ void gemm_rows(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim 
         by_tiles(height, [&](Dim i, Dim rows) {
           for (Dim j = first; j < end; j += tile_columns)
             multiply_tile(
-                part(block_of_a, i, 0), at,
+                block_of_a.from(i, 0), at,
                 {packed_panel(at, j / tile_columns), tile_columns, std::min(tile_columns, m - j)},
-                c + (top + i) * c_row + j, c_row, rows, part(initial, top + i, j));
+                c + (top + i) * c_row + j, c_row, rows, initial.from(top + i, j));
         });
       }
     });
@@ -240,7 +231,7 @@ void gemm_part(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim 
   for (Dim strip = 0; strip < strips; ++strip) {
     const Dim j = panels * strip / strips * tile_columns;
     const Dim j_end = std::min(m, panels * (strip + 1) / strips * tile_columns);
-    gemm_rows(a, part(b, 0, j), c + j, c_row, n, k, j_end - j, part(initial, 0, j));
+    gemm_rows(a, b.from(0, j), c + j, c_row, n, k, j_end - j, initial.from(0, j));
   }
 }
 
@@ -253,7 +244,7 @@ void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Di
   if (k <= most) return;
   Buffer sums(n * m);
   for (Dim p = most; p < k; p += most) {
-    gemm_part(part(a, 0, p), part(b, p, 0), sums.data(), m, n, std::min(most, k - p), m, {});
+    gemm_part(a.from(0, p), b.from(p, 0), sums.data(), m, n, std::min(most, k - p), m, {});
     for_rows(n, m, 1, [=, from = sums.data()](Dim i) {
       for (Dim j = 0; j < m; ++j) c[i * c_row + j] += from[i * m + j];
     });

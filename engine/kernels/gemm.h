@@ -10,6 +10,8 @@ struct Matrix {
   const Real* data;
   Dim row, column;
   Matrix transposed() const { return {data, column, row}; }
+  /// The part whose first element is (i, j).
+  Matrix from(Dim i, Dim j) const { return {data + i * row + j * column, row, column}; }
 };
 
 /// What the sums of a product start from: (n, m) numbers, rows `row` apart. If data is null, zeros.
@@ -17,6 +19,8 @@ struct Matrix {
 struct Initial {
   const Real* data = nullptr;
   Dim row = 0;
+  Initial from(Dim i, Dim j) const { return {data == nullptr ? nullptr : data + i * row + j, row}; }
+  Real at(Dim i, Dim j) const { return data == nullptr ? Real(0) : data[i * row + j]; }
 };
 
 /// C = initial + A·B.   A (n, k)   B (k, m)   C (n, m), rows c_row apart     k = 0: C = initial

@@ -43,11 +43,9 @@ template <class Count>
 void by_rows(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Count n, Dim k, Dim m,
              Initial initial) {
   for (Dim i = 0; i < n; ++i)
-    for (Dim j = 0; j < m; ++j)
-      c[i * c_row + j] = initial.data == nullptr ? Real(0) : initial.data[i * initial.row + j];
+    for (Dim j = 0; j < m; ++j) c[i * c_row + j] = initial.at(i, j);
   const auto add = [&](auto depth, Dim p) {
-    add_rows<depth()>({a.data + p * a.column, a.row, a.column}, b.data + p * b.row, b.row, c, c_row,
-                      n, m);
+    add_rows<depth()>(a.from(0, p), b.data + p * b.row, b.row, c, c_row, n, m);
   };
   constexpr int depth = 8;
   Dim p = 0;
@@ -97,19 +95,15 @@ void by_columns(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Count n, D
 void row_product(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
                  Initial initial) {
   const Dim whole = m / lanes * lanes;
-  const auto from = [&](Dim j) {
-    return Initial{initial.data == nullptr ? nullptr : initial.data + j, initial.row};
-  };
   // As many tasks for each thread, of whole tiles.
   const Dim tasks = threads() * (whole / (threads() * blocking.row_product_columns) + 1);
   const Dim tiles = whole / tasks / tile_columns;  // of a task, rounded down
   const Dim grain = (tiles * tasks * tile_columns < whole ? tiles + 1 : tiles) * tile_columns;
   if (whole > 0)
     parallel_ranges(whole, grain, n * k * m, [&](Dim begin, Dim end) {
-      const Matrix part{b.data + begin * b.column, b.row, b.column};
       const auto multiply = [&](auto rows) {
         const auto kernel = b.column == 1 ? by_rows<decltype(rows)> : by_columns<decltype(rows)>;
-        kernel(a, part, c + begin, c_row, rows, k, end - begin, from(begin));
+        kernel(a, b.from(0, begin), c + begin, c_row, rows, k, end - begin, initial.from(0, begin));
       };
       if (n == 1)
         multiply(std::integral_constant<Dim, 1>());  // its sums and factors stay in registers
@@ -117,8 +111,7 @@ void row_product(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Di
         multiply(n);
     });
   if (whole < m)
-    gemm_block(a, {b.data + whole * b.column, b.row, b.column}, c + whole, c_row, n, k, m - whole,
-               from(whole));
+    gemm_block(a, b.from(0, whole), c + whole, c_row, n, k, m - whole, initial.from(0, whole));
 }
 
 }  // namespace fledge::kernels

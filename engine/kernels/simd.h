@@ -45,18 +45,13 @@ struct [[gnu::packed, gnu::may_alias]] HalfInMemory {
   Half numbers;
 };
 
-template <int... i>
-NativeVec join(Half lower, Half upper, std::integer_sequence<int, i...>) {
-  return __builtin_shufflevector(lower, upper, i...);
-}
-template <int from, int... i>
-Half half_of(NativeVec v, std::integer_sequence<int, i...>) {
-  return __builtin_shufflevector(v, v, (from + i)...);
-}
-template <class Index, int... i>
-NativeVec shuffle(NativeVec a, NativeVec b, std::integer_sequence<int, i...>) {
+// The lanes index(i) of a followed by b.
+template <class Index, class V, int... i>
+auto pick(V a, V b, Index, std::integer_sequence<int, i...>) {
   return __builtin_shufflevector(a, b, static_cast<int>(Index()(i))...);
 }
+using AllLanes = std::make_integer_sequence<int, lanes>;
+using HalfOfLanes = std::make_integer_sequence<int, lanes / 2>;
 
 }  // namespace simd_detail
 
@@ -75,15 +70,17 @@ inline void prefetch_near(const void* p) { __builtin_prefetch(p, 0, 3); }
 /// The lower half of a vector from one address, the upper half from another.
 inline NativeVec load_halves(const Native* lower, const Native* upper) {
   using simd_detail::HalfInMemory;
-  return simd_detail::join(reinterpret_cast<const HalfInMemory*>(lower)->numbers,
-                           reinterpret_cast<const HalfInMemory*>(upper)->numbers,
-                           std::make_integer_sequence<int, lanes>());
+  return simd_detail::pick(
+      reinterpret_cast<const HalfInMemory*>(lower)->numbers,
+      reinterpret_cast<const HalfInMemory*>(upper)->numbers, [](Dim i) { return i; },
+      simd_detail::AllLanes());
 }
 inline void store_halves(NativeVec v, Native* lower, Native* upper) {
-  using simd_detail::HalfInMemory, simd_detail::half_of;
-  using HalfLanes = std::make_integer_sequence<int, lanes / 2>;
-  reinterpret_cast<HalfInMemory*>(lower)->numbers = half_of<0>(v, HalfLanes());
-  reinterpret_cast<HalfInMemory*>(upper)->numbers = half_of<lanes / 2>(v, HalfLanes());
+  using simd_detail::HalfInMemory, simd_detail::pick, simd_detail::HalfOfLanes;
+  reinterpret_cast<HalfInMemory*>(lower)->numbers = pick(
+      v, v, [](Dim i) { return i; }, HalfOfLanes());
+  reinterpret_cast<HalfInMemory*>(upper)->numbers = pick(
+      v, v, [](Dim i) { return i + lanes / 2; }, HalfOfLanes());
 }
 
 /// x in every lane.
@@ -99,8 +96,8 @@ V select(LaneMask mask, V a, V b) {
 
 /// Lane i is lane index(i) of a followed by b.
 template <class Index>
-NativeVec shuffle(NativeVec a, NativeVec b, Index) {
-  return simd_detail::shuffle<Index>(a, b, std::make_integer_sequence<int, lanes>());
+NativeVec shuffle(NativeVec a, NativeVec b, Index index) {
+  return simd_detail::pick(a, b, index, simd_detail::AllLanes());
 }
 
 /// sum += x·b, by one fused multiply-add where the processor has it.

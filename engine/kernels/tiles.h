@@ -92,8 +92,7 @@ inline void multiply(Dim rows, const Tile& tile) {
     whole.initial = {buffer, tile_columns};
     for (Dim r = 0; r < rows; ++r)
       for (Dim j = 0; j < tile_columns; ++j)
-        buffer[r * tile_columns + j] =
-            j < tile.columns ? tile.initial.data[r * tile.initial.row + j] : Real(0);
+        buffer[r * tile_columns + j] = j < tile.columns ? tile.initial.at(r, j) : Real(0);
   }
   if (tile.columns < lanes)
     multiply_vectors<1>(rows, whole);
@@ -146,8 +145,7 @@ inline void pack_panels(const Matrix& b, Dim k, Dim m, Real* to) {
         store(to + j * k + p * tile_columns + i, load(from));
       }
   for (Dim j = whole; j < m; j += tile_columns)
-    pack_panel({b.data + j * b.column, b.row, b.column}, k, std::min(tile_columns, m - j),
-               to + j * k);
+    pack_panel(b.from(0, j), k, std::min(tile_columns, m - j), to + j * k);
 }
 
 /// Numbers in the panels of a matrix (k, m).
