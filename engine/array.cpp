@@ -12,7 +12,7 @@ namespace fledge {
 
 namespace {
 
-// The header of a block takes so many bytes, whole lines of the cache.
+// Bytes of the header of a block: whole cache lines.
 constexpr std::size_t header = 128;
 
 std::size_t bytes_of(const Shape& shape) {

@@ -1,9 +1,6 @@
 // Array: a shape and a shared, aligned, contiguous, row-major block of numbers.
-//
-// Not here: gradients, views with strides. Key idea: an Array is one pointer, and copying it copies
-// a handle; the shape lies beside the numbers. Only a block with a single handle may be written, so a
-// value that a graph keeps cannot change.
-// Next: array_math.h (arithmetic), tensor.h (gradients).
+// The shape lives in the shared block: copying a handle stays one pointer. Only a block with a single
+// handle may be written, so a value that a graph keeps cannot change.       Next: array_math.h.
 #pragma once
 
 #include <initializer_list>

@@ -1,8 +1,6 @@
 // Arithmetic on arrays: the functions in which the rules of the ops are written.
-//
-// Not here: gradients. Key idea: each loop exists once (map, zip, the sums); a formula is a
-// function that is passed to it.
-// Next: tensor.h.
+// Each loop exists once (map, zip, the sums); a formula is a function that is passed to it.
+//                                                                              Next: node.h.
 #pragma once
 
 #include <span>
@@ -81,7 +79,7 @@ Array sum_over(const Array& x, std::span<const int> axes);
 /// The transpose of broadcasting: dy summed over every axis along which `shape` was stretched.
 Array sum_to(Array dy, const Shape& shape);
 
-/// An operand of a product: an array, or its transpose over the last two axes, read where it lies.
+/// An operand of a product: an array, or its transpose over the last two axes, read in place.
 /// The array must outlive the operand.
 struct MatrixOperand {
   const Array& array;

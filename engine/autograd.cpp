@@ -18,9 +18,8 @@ void backward(const Tensor& y, Graph graph) {
 
 namespace {
 
-// One backward pass. `waiting` is a heap of the nodes that have received a gradient, newest on top.
-// Leaves are kept out of the heap: they have no inputs to visit. Heap operations on leaves took
-// half of the time of this pass.
+// One backward pass. `waiting_` is a heap of the nodes that have received a gradient, newest on top.
+// Leaves are kept out of the heap: they have no inputs to visit, and many nodes are leaves.
 //
 // Note [Ids order the graph]: a node is made after its inputs, so its id is larger than theirs.
 // When a node comes to the top, all nodes that use it have been visited.

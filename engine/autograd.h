@@ -1,7 +1,7 @@
 // Reverse-mode automatic differentiation: gradient rules, recording, backward().
 //
-// Not here: numbers (engine/array.h), formulas (engine/ops/). Notation, everywhere: dx is the
-// gradient of the loss, ∂L/∂x. For y = f(…, x, …) an op supplies rules that compute dx from dy:
+// Notation, everywhere: dx is the gradient of the loss, ∂L/∂x. For y = f(…, x, …) an op supplies
+// rules that compute dx from dy:
 //
 //     dx = Jᵀ·dy,   J_ij = ∂y_i/∂x_j                                    (a vector-Jacobian product)
 //
@@ -146,12 +146,6 @@ void append(PoolVector<Edge>& edges, std::array<Edge, n> group) {
   for (Edge& edge : group) append(edges, std::move(edge));
 }
 
-inline constexpr std::size_t count_of(const Edge&) { return 1; }
-template <std::size_t n>
-constexpr std::size_t count_of(const std::array<Edge, n>&) {
-  return n;
-}
-
 }  // namespace detail
 
 /// Overload: each argument is an Edge or an std::array of edges, as wrt() returns.
@@ -161,7 +155,7 @@ requires requires(PoolVector<Edge>& list, Edges... edges) {
 }
 Tensor record(std::string_view op, Array value, Edges... edges) {
   PoolVector<Edge> list;
-  if (recording()) list.reserve((std::size_t{0} + ... + detail::count_of(edges)));
+  if (recording()) list.reserve((0 + ... + sizeof(Edges)) / sizeof(Edge));
   (detail::append(list, std::move(edges)), ...);
   return record(op, std::move(value), std::move(list));
 }

@@ -26,20 +26,20 @@ void Mask::check(const Shape& scores, std::string_view op) const {
 
 // The keys that the parts without a table show, (batch, queries), or (1, queries) when no part
 // depends on the batch element.
-PoolVector<KeyRange> Mask::spans_without_tables(const Shape& scores) const {
+PoolVector<IndexRange> Mask::spans_without_tables(const Shape& scores) const {
   const Dim queries = scores.dim(-2), keys = scores.dim(-1), all = queries + keys;
   const bool has_padding = std::any_of(parts_.begin(), parts_.end(),
                                        [](const Part& part) { return part.lengths.has_value(); });
   const Dim batches = has_padding ? scores[0] : 1;
-  PoolVector<KeyRange> spans;
+  PoolVector<IndexRange> spans;
   spans.reserve(static_cast<std::size_t>(batches * queries));
   for (Dim batch = 0; batch < batches; ++batch)
     for (Dim query = 0; query < queries; ++query) {
-      const Dim place = query + keys - queries;
-      KeyRange seen{0, keys};
+      const Dim position = query + keys - queries;
+      IndexRange seen{0, keys};
       for (const Part& part : parts_) {
-        seen.begin = std::max(seen.begin, place - std::min(part.before, all) + 1);
-        Dim end = place + std::min(part.after, all);
+        seen.begin = std::max(seen.begin, position - std::min(part.before, all) + 1);
+        Dim end = position + std::min(part.after, all);
         if (part.lengths) end = std::min(end, (*part.lengths)[static_cast<std::size_t>(batch)]);
         seen.end = std::min(seen.end, end);
       }
@@ -53,26 +53,26 @@ bool Mask::has_spans() const {
                       [](const Part& part) { return part.table.has_value(); });
 }
 
-PoolVector<KeyRange> Mask::spans(const Shape& scores, std::string_view op) const {
+PoolVector<IndexRange> Mask::spans(const Shape& scores, std::string_view op) const {
   check(scores, op);
   require<ValueError>(has_spans(), op, "a custom mask has no spans");
   return spans_without_tables(scores);
 }
 
-std::vector<unsigned char> Mask::table(const Shape& scores, std::string_view op) const {
+VisibleTable Mask::table(const Shape& scores, std::string_view op) const {
   check(scores, op);
-  std::vector<unsigned char> visible(static_cast<std::size_t>(scores.size()), 0);
+  VisibleTable visible(static_cast<std::size_t>(scores.size()), 0);
   if (visible.empty()) return visible;
-  const PoolVector<KeyRange> spans = spans_without_tables(scores);
+  const PoolVector<IndexRange> spans = spans_without_tables(scores);
   const Dim queries = scores.dim(-2), keys = scores.dim(-1), rows = scores.size() / keys;
   const Dim rows_per_batch = rows / (static_cast<Dim>(spans.size()) / queries);
   for (Dim row = 0; row < rows; ++row) {
     const Dim query = row % queries, batch = row / rows_per_batch;
-    const KeyRange span = spans[static_cast<std::size_t>(batch * queries + query)];
+    const IndexRange span = spans[static_cast<std::size_t>(batch * queries + query)];
     for (Dim key = span.begin; key < span.end; ++key) {
-      const auto place = static_cast<std::size_t>(query * keys + key);
+      const auto entry = static_cast<std::size_t>(query * keys + key);
       const bool allowed = std::all_of(parts_.begin(), parts_.end(), [&](const Part& part) {
-        return !part.table || part.table->visible[place];
+        return !part.table || part.table->visible[entry];
       });
       visible[static_cast<std::size_t>(row * keys + key)] = allowed ? 1 : 0;
     }
@@ -94,10 +94,10 @@ Mask window(Dim width) {
 }
 
 Mask custom(Dim queries, Dim keys, std::vector<bool> visible) {
-  const auto places = static_cast<Dim>(visible.size());
+  const auto entries = static_cast<Dim>(visible.size());
   require(queries >= 0 && keys >= 0 &&
-              (keys == 0 ? places == 0 : places % keys == 0 && places / keys == queries),
-          "custom", "a table of (", queries, ", ", keys, ") places: got ", visible.size());
+              (keys == 0 ? entries == 0 : entries % keys == 0 && entries / keys == queries),
+          "custom", "a table of (", queries, ", ", keys, ") entries: got ", visible.size());
   return Mask({.table = Mask::Table{queries, keys, std::move(visible)}});
 }
 

@@ -1,7 +1,6 @@
 // Masks: which keys a query may look at. One convention: true = may look.
-//
-// Not here: numbers. A mask is a function of (query, key), not an array of −∞ to be added: hidden
-// keys are never read, because 0·NaN is NaN. Next: ops/masked_products.cpp.
+// A mask is a function of (query, key), not an array of −∞ to be added: hidden keys are never read,
+// because 0·NaN is NaN.                                          Next: ops/masked_products.cpp.
 #pragma once
 
 #include <limits>
@@ -11,14 +10,14 @@
 
 #include "engine/base/memory.h"
 #include "engine/base/shape.h"
-#include "engine/kernels/attention.h"
 
 namespace fledge {
 
-using kernels::KeyRange;
+/// One byte for each score (…, query, key): 1 = may look.
+using VisibleTable = std::vector<unsigned char>;
 
-/// Conditions that must all allow a place (batch, query, key) of the scores. Mask() hides nothing.
-/// The last query is aligned with the last key: query i stands at key i + (keys − queries).
+/// Conditions that must all allow a score (batch, query, key). Mask() hides nothing.
+/// The last query is aligned with the last key: the position of query i is that of key i + (keys − queries).
 class Mask {
  public:
   /// The caller's own table, queries × keys, row by row.
@@ -30,7 +29,7 @@ class Mask {
   /// One condition. What is not set hides nothing.
   struct Part {
     static constexpr Dim unlimited = std::numeric_limits<Dim>::max();
-    Dim before = unlimited;  // a query sees keys less than this far before the key where it stands,
+    Dim before = unlimited;  // a query sees keys less than this far before its own position,
     Dim after = unlimited;   // and less than this far after it
     std::optional<std::vector<Dim>> lengths = {};  // the visible keys of each batch element
     std::optional<Table> table = {};
@@ -50,15 +49,15 @@ class Mask {
   /// The run of keys that each query sees, (batch, queries), or (1, queries) when no part depends
   /// on the batch element. Neither end decreases from query to query. Throws as table(), ValueError
   /// for a custom mask.
-  PoolVector<KeyRange> spans(const Shape& scores, std::string_view op) const;
+  PoolVector<IndexRange> spans(const Shape& scores, std::string_view op) const;
 
-  /// One byte a place for scores of this shape (…, queries, keys): 1 = may look. Throws ShapeError
-  /// naming `op` when a part does not fit the shape.
-  std::vector<unsigned char> table(const Shape& scores, std::string_view op) const;
+  /// The table for scores of this shape (…, queries, keys). Throws ShapeError naming `op` when a part
+  /// does not fit the shape.
+  VisibleTable table(const Shape& scores, std::string_view op) const;
 
  private:
   void check(const Shape& scores, std::string_view op) const;
-  PoolVector<KeyRange> spans_without_tables(const Shape& scores) const;
+  PoolVector<IndexRange> spans_without_tables(const Shape& scores) const;
 
   PoolVector<Part> parts_;
 };

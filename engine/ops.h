@@ -2,7 +2,7 @@
 //
 // Shapes broadcast where said: aligned at the last axis, sizes of 1 stretch. Axes count from 0, or
 // from the end when negative. Every op throws ShapeError at the call, with the shapes, when they do
-// not fit; infinities and NaN are computed as IEEE 754 says. Next: autograd.h.
+// not fit; infinities and NaN are computed as IEEE 754 says. Next: ops/softmax.cpp.
 #pragma once
 
 #include <optional>

@@ -7,7 +7,7 @@
 // fledge_dual in the dual build. This is said here and nowhere else: every source file says
 // `namespace fledge`. What does not depend on Real (engine/base/, Dual) is in namespace fledge in
 // both builds; therefore this file includes all of it before the name changes its meaning.
-// Not here: any switch at run time. Next: array.h.
+//                                                                              Next: array.h.
 #pragma once
 
 #include <cmath>
@@ -23,7 +23,6 @@
 #include "engine/base/processors.h"
 #include "engine/base/random.h"
 #include "engine/base/shape.h"
-#include "engine/base/shares.h"
 #include "engine/base/thread_pool.h"
 
 #if defined(FLEDGE_DUAL)

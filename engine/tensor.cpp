@@ -14,8 +14,12 @@ bool Tensor::is_parameter() const { return node_ != nullptr && node_->leaf; }
 
 bool Tensor::has_grad() const { return node_ != nullptr && node_->grad.exists(); }
 
+void Tensor::require_grad(std::string_view use) const {
+  require<GraphError>(needs_grad(), use, "a constant has no gradient; make it a parameter()");
+}
+
 const Array& Tensor::grad() const {
-  require<GraphError>(needs_grad(), "grad", "a constant has no gradient; make it a parameter()");
+  require_grad("grad");
   require<GraphError>(node_->grad.exists(), "grad",
                       "no backward pass has reached this tensor of shape ", shape(),
                       node_->leaf ? "" : "; call keep_grad() on intermediate results first");
@@ -27,15 +31,13 @@ void Tensor::zero_grad() const {
 }
 
 const Tensor& Tensor::keep_grad() const {
-  require<GraphError>(needs_grad(), "keep_grad",
-                      "a constant has no gradient; make it a parameter()");
+  require_grad("keep_grad");
   node_->keeps_grad = true;
   return *this;
 }
 
 void Tensor::set_grad(Array grad) const {
-  require<GraphError>(needs_grad(), "set_grad",
-                      "a constant has no gradient; make it a parameter()");
+  require_grad("set_grad");
   require<ValueError>(grad.exists(), "set_grad", "needs an array: got none");
   require(grad.shape() == shape(), "set_grad", "gradient of shape ", grad.shape(),
           " for a tensor of shape ", shape());

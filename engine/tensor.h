@@ -1,11 +1,10 @@
 // Tensor: a value, and the node of the graph that computed it.
-//
-// Not here: the node (node.h), how gradients flow (autograd.h), formulas (ops.h). Key idea: a Tensor
-// is a handle; copies refer to the same tensor. The graph keeps only the values that rules captured,
-// so any other intermediate result is freed with its last handle. Next: autograd.h.
+// A Tensor is a handle; copies refer to the same tensor. The graph keeps only the values that rules
+// captured, so any other intermediate result is freed with its last handle. Next: autograd.h.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "engine/array.h"
@@ -46,7 +45,7 @@ class Tensor {
   void zero_grad() const;
   /// Keeps the gradient of an intermediate result; leaves always keep theirs.
   const Tensor& keep_grad() const;
-  /// Replaces the gradient, of the same shape: for clipping.
+  /// Replaces the gradient, of the same shape.
   void set_grad(Array grad) const;
 
   /// The numbers of a parameter, for an optimiser, to be changed before another op uses them.
@@ -61,6 +60,7 @@ class Tensor {
 
  private:
   const Array& parameter_value() const;
+  void require_grad(std::string_view use) const;
 
   Array value_;        // empty for parameters: theirs is in the node, shared by all handles
   Handle<Node> node_;  // null for constants

@@ -1,7 +1,4 @@
-// Dim: the type of sizes and indices.
-//
-// engine/base/ holds what does not depend on the number type Real: it is compiled once, and both
-// builds of the library share it.                                              Next: errors.h.
+// Dim: the type of sizes and indices.                                           Next: errors.h.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +12,12 @@ namespace fledge {
 
 /// Sizes and indices: signed, 64 bits, everywhere.
 using Dim = std::int64_t;
+
+/// The indices begin … end − 1, of keys or of queries.
+struct IndexRange {
+  Dim begin, end;
+  Dim size() const { return end - begin; }
+};
 
 static_assert(std::numeric_limits<float>::is_iec559 && std::numeric_limits<double>::is_iec559);
 

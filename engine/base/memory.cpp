@@ -37,7 +37,7 @@ SizeClass size_class_of(std::size_t bytes) {
   return {4 * step + quarters - 1, (quarters << step) * cache_line};
 }
 
-// So much may be kept beside what is in use, whatever the program needed before.
+// Bytes that a thread may always keep, whatever the program needed before.
 constexpr std::int64_t always_kept = std::int64_t{64} << 20;
 
 struct Free {

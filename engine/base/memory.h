@@ -1,10 +1,6 @@
 // Blocks of memory that are kept for the next use: a training step needs the same sizes as the step
-// before it.
-//
-// Not here: ownership (array.h). Key idea: each thread has one list of free blocks for each size,
-// so there is no lock and no search. Allocating 16 MB from the system costs 4 ms of page faults; a
-// kept block costs none. 100 bytes take 20 ns from the system and 3 ns from the list.
-// Next: memory.cpp, array.h.
+// before it. Each thread has one list of free blocks for each size, so there is no lock and no search,
+// and a kept block costs no page faults.                              Next: memory.cpp, array.h.
 #pragma once
 
 #include <atomic>
@@ -26,8 +22,8 @@ void* allocate_memory(std::size_t bytes);
 /// Gives a block back, with the size it was asked for; any thread may.
 void deallocate_memory(void* block, std::size_t bytes) noexcept;
 
-/// Whether blocks that are given back are kept. Not under AddressSanitizer, which must see every
-/// block go, or it cannot find a use after it was freed.
+/// Whether blocks that are given back are kept. Off under AddressSanitizer: recycled blocks would
+/// hide a use after free.
 extern const bool memory_is_kept;
 
 /// For tests: whether allocate_memory() fills each block with NaN, which shows numbers that are
@@ -88,7 +84,7 @@ class HandleCount {
 
  private:
   // Whether the program has one thread: then the count need not change in one atomic instruction,
-  // which takes 20 cycles. std::shared_ptr of GCC does the same.
+  // which is slow. std::shared_ptr of GCC does the same.
   static bool has_one_thread() {
 #if __has_include(<sys/single_threaded.h>)
     return __libc_single_threaded != 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <fstream>
+#include <string>
 #include <thread>
 
 #ifdef __linux__
@@ -13,18 +15,8 @@ namespace fledge {
 
 namespace {
 
-// At most 4,096 bytes of a file; none when it cannot be read.
-std::string beginning_of(const std::string& path) {
-  char text[4096];
-  std::FILE* const file = std::fopen(path.c_str(), "r");
-  if (file == nullptr) return "";
-  const std::size_t size = std::fread(text, 1, sizeof text, file);
-  std::fclose(file);
-  return {text, size};
-}
-
-// The processors that the system lets this process run on. A set holds 1,024 processors: on a
-// larger machine the call fails, and all processors that are switched on are counted.
+// A set holds 1,024 processors: on a larger machine the call fails, and all processors that are
+// switched on are counted.
 int allowed_processors() {
 #ifdef __linux__
   cpu_set_t set;
@@ -35,26 +27,19 @@ int allowed_processors() {
 
 }  // namespace
 
-int processors_of_quota(const std::string& groups, const std::string& mount) {
-  const std::size_t line = ("\n" + groups).find("\n0::");  // of version 2: 0::PATH
-  if (line == std::string::npos) return 0;
-  constexpr double none = 1e6;  // more than any machine has
-  double least = none;
-  std::string path = groups.substr(line + 3, groups.find('\n', line) - line - 3);
-  for (;; path.resize(path.rfind('/'))) {
-    double quota = 0, period = 0;  // microseconds of computing in each period
-    const std::string text = beginning_of(mount + path + "/cpu.max");
-    if (std::sscanf(text.c_str(), "%lf %lf", &quota, &period) == 2 && quota > 0 && period > 0)
-      least = std::min(least, quota / period);
-    if (path.find('/') == std::string::npos) break;
-  }
-  return least < none ? static_cast<int>(std::ceil(least)) : 0;
+int processors_of_quota(const char* cpu_max) {
+  double quota = 0, period = 0;
+  const bool has_quota = std::sscanf(cpu_max, "%lf %lf", &quota, &period) == 2;
+  if (!has_quota || !(quota > 0) || !(period > 0)) return 0;
+  return static_cast<int>(std::min(std::ceil(quota / period), 1e6));  // no machine has more
 }
 
 int available_processors() {
   static const int count = [] {
+    std::string cpu_max;  // a container sees its own group here
+    std::getline(std::ifstream("/sys/fs/cgroup/cpu.max"), cpu_max);
     const int allowed = std::max(1, allowed_processors());
-    const int quota = processors_of_quota(beginning_of("/proc/self/cgroup"), "/sys/fs/cgroup");
+    const int quota = processors_of_quota(cpu_max.c_str());
     return quota == 0 ? allowed : std::min(allowed, quota);
   }();
   return count;

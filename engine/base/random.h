@@ -1,8 +1,8 @@
 // Random numbers that are the same everywhere: a counter, a key and a mixing function.
 //
-// Not here: std distributions, whose results differ between libraries. Key idea: number i of a
-// stream is mix(key + i·γ), so a stream is two integers, and independent streams are made from it
-// (SplitMix64: Steele, Lea & Flood 2014, with Stafford's variant 13 of the mixer). Next: tensor.h.
+// The distributions of std differ between libraries. Number i of a stream is mix(key + i·γ), so a
+// stream is two integers, and independent streams are made from it (SplitMix64: Steele, Lea & Flood
+// 2014, with Stafford's variant 13 of the mixer).
 #pragma once
 
 #include <cmath>
@@ -22,7 +22,7 @@ class Rng {
   /// A separate stream for a purpose: data, dropout, sampling. Draws from one change no other.
   Rng stream(std::uint64_t purpose) const {
     Rng child(0);
-    // Mixed once more than a seed is: stream b of seed a must not be stream a of seed b.
+    // Mix the key again, so that Rng(a).stream(b) differs from Rng(b).stream(a).
     child.key_ = mix(mix(key_) ^ mix(purpose + gamma));
     return child;
   }

@@ -1,7 +1,6 @@
 // Shape: the sizes of an array's axes, at most eight, kept inline.
-//
-// Not here: strides; arrays are contiguous and row-major. Key idea: shapes align at their last
-// axis, and a size of 1 stretches (NumPy's broadcasting rule). Next: array.h.
+// Arrays are contiguous and row-major. Shapes align at their last axis, and a size of 1 stretches
+// (NumPy's broadcasting rule).                                                  Next: array.h.
 #pragma once
 
 #include <array>

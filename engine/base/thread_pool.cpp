@@ -16,7 +16,6 @@
 #include "engine/base/errors.h"
 #include "engine/base/interrupt.h"
 #include "engine/base/processors.h"
-#include "engine/base/shares.h"
 
 namespace fledge {
 
@@ -84,8 +83,8 @@ struct Job {
   }
 };
 
-// Number of polls before a worker sleeps or the waiting caller yields. A training step starts a job
-// every few microseconds, but waking a thread takes about 50 microseconds.
+// Number of polls before a worker sleeps or the waiting caller yields. Waking a thread takes longer
+// than a training step waits before it starts the next job.
 constexpr int spin_limit = 4000;
 
 // Spin-wait hint: saves power and helps the other hardware thread of the core. On ARM, `isb` takes
@@ -100,14 +99,13 @@ void cpu_relax() {
 #endif
 }
 
-// Worker threads beside the thread that calls run(). They are started when they are first needed
+// The worker threads that help the thread that calls run(). They are started when they are first needed
 // and never stopped: the end of the program ends them.
 //
 // `round_` packs two things: the number of the round (one job is one round) and the number of free
-// places. A worker takes a place before it takes tasks. When no task is left, the caller removes
-// the free places and waits only for the workers that took one, not for a worker that was suspended
-// before it took one. Measured with two other programs on two processors: 87 ms a training step,
-// 131 ms without this. On an idle machine: 41 ms with and without.
+// slots. A worker takes a slot before it takes tasks. When no task is left, the caller removes
+// the free slots and waits only for the workers that took one, not for a worker that was suspended
+// before it took one: another program may have its processor.
 class Pool {
  public:
   // The pool is never destroyed, because its workers may outlive all static objects. It uses no
@@ -130,16 +128,16 @@ class Pool {
   bool run(Job& job, int workers) {
     const std::unique_lock<std::mutex> only_job(in_use_, std::try_to_lock);
     if (!only_job.owns_lock()) return false;
-    const auto places = static_cast<std::uint64_t>(start_workers(workers));
-    job.shares.cut(job.count, 1 + static_cast<int>(places));
+    const auto slots = static_cast<std::uint64_t>(start_workers(workers));
+    job.shares.cut(job.count, 1 + static_cast<int>(slots));
     job_ = &job;
     finished_.store(0, std::memory_order_relaxed);  // made visible by the release below
     {
       // The mutex: a worker that is about to sleep sees the new round, or is woken.
       const std::lock_guard lock(mutex_);
       const std::uint64_t number = round_.load(std::memory_order_relaxed) / one_round + 1;
-      // Release: a worker that takes a place of this round sees job_ and finished_ = 0.
-      round_.store(number * one_round + places, std::memory_order_release);
+      // Release: a worker that takes a slot of this round sees job_ and finished_ = 0.
+      round_.store(number * one_round + slots, std::memory_order_release);
     }
     // Relaxed: a worker that counted itself before the mutex was locked here is seen because of the
     // mutex; a worker that locks it later sees the new round and does not sleep.
@@ -150,7 +148,7 @@ class Pool {
     // Relaxed: only the count matters. The loop below makes visible what the workers wrote.
     const std::uint64_t free =
         round_.fetch_and(~(one_round - 1), std::memory_order_relaxed) % one_round;
-    const std::uint64_t taken = places - free;
+    const std::uint64_t taken = slots - free;
     // Acquire: it pairs with the release of each worker that finished, as every addition to
     // finished_ continues the release sequence of those before it.
     for (int i = 0; finished_.load(std::memory_order_acquire) < taken;) {
@@ -165,10 +163,10 @@ class Pool {
   }
 
  private:
-  static constexpr std::uint64_t one_round = 1 << 16;  // round_: number · 2¹⁶ + free places
+  static constexpr std::uint64_t one_round = 1 << 16;  // round_: number · 2¹⁶ + free slots
 
-  // Stack size of a worker: 1 MiB. The kernels use at most 150 KB of stack. The default stack size
-  // of the process may be too large (8 MB) or too small.
+  // Stack size of a worker, far more than the kernels use. The default stack size of the process may
+  // be too large or too small.
   static constexpr std::size_t worker_stack = std::size_t{1} << 20;
 
   // Starts workers until there are `wanted`. Returns how many there are, at most `wanted`: after a
@@ -217,15 +215,15 @@ class Pool {
         });
         asleep_.fetch_sub(1, std::memory_order_relaxed);
       }
-      const bool has_place = round % one_round > 0;
+      const bool has_slot = round % one_round > 0;
       // Acquire: it pairs with the release of the store in run(), also after other workers took
-      // places, as their changes continue the release sequence of the store. A failed exchange
-      // reads nothing else. It fails if another worker took a place, or if the round is over.
-      if (has_place && !round_.compare_exchange_strong(round, round - 1, std::memory_order_acquire,
-                                                       std::memory_order_relaxed))
+      // slots, as their changes continue the release sequence of the store. A failed exchange
+      // reads nothing else. It fails if another worker took a slot, or if the round is over.
+      if (has_slot && !round_.compare_exchange_strong(round, round - 1, std::memory_order_acquire,
+                                                      std::memory_order_relaxed))
         continue;
       seen = round / one_round;
-      if (!has_place) continue;
+      if (!has_slot) continue;
       job_->run_tasks(share);
       // Release: the caller sees what the tasks wrote, and this worker uses the job no more.
       finished_.fetch_add(1, std::memory_order_release);

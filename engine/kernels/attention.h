@@ -1,18 +1,12 @@
 // Attention of one head, forward and backward, without its table of weights in memory.
 //
-// Key idea: one block of queries and one block of keys at a time; their scores stay in the cache.
-// Backward computes the weights again from the log-sum of each row (Dao et al. 2022). What a query
-// does not see changes no number of its results.    Next: attention_tables.h, attention.cpp.
+// One block of queries and one block of keys at a time; their scores stay in the cache. Backward computes the weights again from the log-sum of each row (Dao et al. 2022). What a query
+// does not see changes no number of its results.    Next: attention.cpp.
 #pragma once
 
 #include "engine/real.h"
 
 namespace fledge::kernels {
-
-/// The keys begin … end − 1.
-struct KeyRange {
-  Dim begin, end;
-};
 
 /// Vectors of size D, one per row, rows `step` apart: the columns of one head in a table that holds
 /// all heads.
@@ -27,8 +21,8 @@ struct StridedRowsOut {
 
 struct HeadSizes {
   Dim queries = 0, keys = 0, D = 0;
-  Real scale = 0;                   // of the scores: 1/√D
-  const KeyRange* spans = nullptr;  // of each query; both ends never decrease
+  Real scale = 0;                     // of the scores: 1/√D
+  const IndexRange* spans = nullptr;  // of each query; both ends never decrease
 };
 
 /// Into how many blocks the queries, or the keys, of a head are cut: at least one. Blocks are

@@ -24,7 +24,7 @@ struct Blocking {
   Dim aliased_row;     // rows a multiple of it apart share few lines of the first cache
   Dim packed_panels;   // panels of B that are packed and read together
   Dim band_tiles;      // most rows of tiles per task that reads all of B
-  Dim unpacked_n;      // for at most so many rows of A, packing all of B does not pay
+  Dim unpacked_n;      // rows of A up to which packing all of B does not pay
   Dim cached_numbers;  // a larger A or B does not stay in the second cache
   // row_product.cpp
   Dim row_product_columns;  // most columns per task, a multiple of `lanes`

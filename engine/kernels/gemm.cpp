@@ -1,20 +1,15 @@
-// A product of n×m×k has n rows and m columns of C, and adds k products for each number of C.
+// n×m×k: C is n×m, and each element sums k products.
 #include "engine/kernels/gemm.h"
 
 #include <algorithm>
 
 #include "engine/kernels/buffer.h"
 #include "engine/kernels/parallel.h"
-#include "engine/kernels/row_product.h"
 #include "engine/kernels/tiles.h"
 
 namespace fledge::kernels {
 
 namespace {
-
-Initial part(Initial initial, Dim i, Dim j) {
-  return {initial.data == nullptr ? nullptr : initial.data + i * initial.row + j, initial.row};
-}
 
 // A range of k: the rows p0 … p0 + depth − 1 of B.
 struct KBlock {
@@ -22,7 +17,7 @@ struct KBlock {
 };
 
 // Calls f(KBlock) for blocks of k, as equal as possible. Blocks are half as long if the
-// numbers of a row of A do not lie side by side: each is then in another line of the cache.
+// numbers of a row of A are not contiguous: each is then in another cache line.
 template <class F>
 void by_k_blocks(const Matrix& a, Dim k, F f) {
   const Dim blocks = ceil_div(k, a.column == 1 ? blocking.block_k : ceil_div(blocking.block_k, 2));
@@ -46,12 +41,7 @@ struct Panel {
                   at.p0 == 0 ? initial : Initial{c, c_row}});
 }
 
-Matrix part(const Matrix& a, Dim i, Dim p) {
-  return {a.data + i * a.row + p * a.column, a.row, a.column};
-}
-
-// Whether k rows of B, as they lie in memory, stay in the second cache. True for a B that is stored by
-// columns: it is packed in long runs from wherever it lies.
+// Whether k rows of B stay in L2. True for a B that is stored by columns: it is packed in long runs.
 bool is_cached(const Matrix& b, Dim k) { return k * b.row <= blocking.cached_numbers; }
 
 // The number of groups that `count` panels or tiles are cut into, of at most `most` each. It is a
@@ -60,16 +50,15 @@ Dim groups_of(Dim count, Dim most) {
   return std::min(count, ceil_div(ceil_div(count, most), threads()) * threads());
 }
 
-// Whether the rows of A evict each other from the first cache. They do if their distance is a
-// multiple of `aliased_row`: then their lines are in the same sets of the cache.
+// Whether the rows of A evict each other from L1. They do if their distance is a multiple of
+// `aliased_row`: then their lines are in the same sets of the cache.
 bool is_aliased(const Matrix& a) { return a.column == 1 && a.row % blocking.aliased_row == 0; }
 
 constexpr Dim unaliased_row = most_block_k + lanes;
 
-// Rows of A as tiles read them, one block of k after the other. If they are aliased or stored by columns,
-// a block is copied once, and all tiles read the copy. Without it 1024³ takes a quarter longer, and
-// 1536×384×2048, A by columns, 1.6 times as long: each column lies in another page of memory. For one
-// panel or two the copy does not pay: 512×32×768 takes 18 % longer with it (one thread).
+// Rows of A as tiles read them, one block of k after the other. If they are aliased or stored by columns
+// (each in another page of memory), a block is copied once, and all tiles read the copy. For one panel
+// or two the copy does not pay.
 class RowsOfA {
  public:
   RowsOfA(const Matrix& a, Dim rows, Dim k, Dim m)
@@ -80,7 +69,7 @@ class RowsOfA {
 
   // The numbers of a block of k. They stay valid until the next call.
   Matrix block(KBlock at) {
-    const Matrix a = part(a_, 0, at.p0);
+    const Matrix a = a_.from(0, at.p0);
     if (!copies_) return a;
     if (a.column == 1) {
       for (Dim r = 0; r < rows_; ++r)
@@ -105,12 +94,11 @@ void gemm_block(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim
                 Initial initial) {
   if (k == 0) {
     for (Dim i = 0; i < n; ++i)
-      for (Dim j = 0; j < m; ++j)
-        c[i * c_row + j] = initial.data == nullptr ? Real(0) : initial.data[i * initial.row + j];
+      for (Dim j = 0; j < m; ++j) c[i * c_row + j] = initial.at(i, j);
     return;
   }
   // B is packed if a tile could not read it in whole vectors, or if packing takes less time than
-  // reading B where it lies.
+  // reading B in place.
   const bool packs = b.column != 1 || m % lanes != 0 || !is_cached(b, k) || n > blocking.unpacked_n;
   const Dim group_columns = std::min(m, blocking.packed_panels * tile_columns);
   Buffer packed(packs ? panels_size(std::min(k, most_block_k), group_columns) : 0);
@@ -118,7 +106,7 @@ void gemm_block(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim
   by_k_blocks(a, k, [&](KBlock at) {
     const Matrix block_of_a = rows_of_a.block(at);
     for (Dim first = 0; first < m; first += group_columns) {
-      const Matrix rows_of_b = part(b, at.p0, first);
+      const Matrix rows_of_b = b.from(at.p0, first);
       const Dim width = std::min(group_columns, m - first);
       if (packs) pack_panels(rows_of_b, at.depth, width, packed.data());
       for (Dim j = 0; j < width; j += tile_columns) {
@@ -126,8 +114,8 @@ void gemm_block(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim
         const Panel panel = packs ? Panel{packed.data() + j * at.depth, tile_columns, columns}
                                   : Panel{rows_of_b.data + j, b.row, columns};
         by_tiles(n, [&](Dim i, Dim rows) {
-          multiply_tile(part(block_of_a, i, 0), at, panel, c + i * c_row + first + j, c_row, rows,
-                        part(initial, i, first + j));
+          multiply_tile(block_of_a.from(i, 0), at, panel, c + i * c_row + first + j, c_row, rows,
+                        initial.from(i, first + j));
         });
       }
     }
@@ -137,12 +125,10 @@ void gemm_block(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim
 namespace {
 
 // Whether row_product() is faster than tiles. It is for at most four rows and, if B comes from memory,
-// for as many as a tile has: 14×768×3072 takes 1.0 ms, and 1.3 ms by tiles (one thread). If B is in a
-// cache, 14×512×768 takes 0.13 ms, and 0.09 ms by tiles. row_product() keeps the rows of C in the
-// first cache. If they are aliased (see is_aliased()), 14×3072×768 takes 3.5 ms, and 1.3 ms by tiles.
+// for as many as a tile has. It keeps the rows of C in L1, so not if they are aliased (is_aliased()).
 bool is_row_product(const Matrix& b, Dim c_row, Dim n, Dim size_b) {
   const bool rows_of_tile = size_b > blocking.cached_numbers && c_row % blocking.aliased_row != 0;
-  return n <= most_product_rows && (n <= 4 || rows_of_tile) && (b.row == 1 || b.column == 1);
+  return n <= tile_rows && (n <= 4 || rows_of_tile) && (b.row == 1 || b.column == 1);
 }
 
 // Into how many parts of rows and of columns gemm_panels() cuts C.
@@ -161,9 +147,8 @@ Cut cut_of(const Matrix& a, const Matrix& b, Dim n, Dim k, Dim m) {
     return n < m ? Cut{parts_of_shorter, parts_of_longer} : Cut{parts_of_longer, parts_of_shorter};
   }
   // Otherwise the rows are cut into a part per thread or more: the tasks of a thread then read the rows
-  // of A that it wrote (engine/base/shares.h), and a training step takes 5 % less time where the threads
-  // share no cache. But each part of rows reads all of B. If B comes from memory, the rows are cut only
-  // until there are two tasks per thread.
+  // of A that it wrote (engine/base/thread_pool.h). But each part of rows reads all of B. If B comes from
+  // memory, the rows are cut only until there are two tasks per thread.
   const Dim across = is_cached(b, k) ? std::min(panels, 1 + n * k * m / (blocking.serial_work + 1))
                                      : groups_of(panels, blocking.packed_panels);
   const Dim least = is_cached(b, k) ? threads() : 1;
@@ -180,21 +165,20 @@ void gemm_panels(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Di
     const Dim i = n * row / down, i_end = n * (row + 1) / down;
     const Dim j = panels * column / across * tile_columns;
     const Dim j_end = std::min(m, panels * (column + 1) / across * tile_columns);
-    gemm_block(part(a, i, 0), part(b, 0, j), c + i * c_row + j, c_row, i_end - i, k, j_end - j,
-               part(initial, i, j));
+    gemm_block(a.from(i, 0), b.from(0, j), c + i * c_row + j, c_row, i_end - i, k, j_end - j,
+               initial.from(i, j));
   });
 }
 
-// Used for large products (see are_panels_faster()). First all threads pack B. Then a task computes a band
-// of C: several rows of tiles. It reads B by groups of panels, and a group stays in the second cache until
-// all tiles of the band have read it. If each row of tiles reads all of B, 2048×1536×384 takes 9 % longer
-// (one thread). A task adds up all blocks of k. With a job for each block, another thread might go on with
-// a part of C, which would move between their caches.
+// Used for large products (see are_panels_faster()). First all threads pack B. Then a task computes a
+// band of C: several rows of tiles. It reads B by groups of panels, and a group stays in L2 until all
+// tiles of the band have read it. A task adds up all blocks of k, so that its part of C stays in its
+// cache.
 void gemm_rows(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
                Initial initial) {
   const Dim panels = ceil_div(m, tile_columns);
   Buffer packed(panels_size(k, m));
-  const auto place = [&](KBlock at, Dim panel) {
+  const auto packed_panel = [&](KBlock at, Dim panel) {
     return packed.data() + (panels * at.p0 + panel * at.depth) * tile_columns;
   };
   const Dim groups = groups_of(panels, blocking.packed_panels);
@@ -203,13 +187,13 @@ void gemm_rows(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim 
     const Dim j = panel * tile_columns;
     const Dim j_end = std::min(m, panels * (group + 1) / groups * tile_columns);
     by_k_blocks(a, k, [&](KBlock at) {
-      pack_panels(part(b, at.p0, j), at.depth, j_end - j, place(at, panel));
+      pack_panels(b.from(at.p0, j), at.depth, j_end - j, packed_panel(at, panel));
     });
   });
   const Dim bands = groups_of(ceil_div(n, tile_rows), blocking.band_tiles);
   parallel_for(bands, n * m * k, [&](Dim band) {
     const Dim top = n * band / bands, height = n * (band + 1) / bands - top;
-    RowsOfA rows_of_a(part(a, top, 0), height, k, m);
+    RowsOfA rows_of_a(a.from(top, 0), height, k, m);
     by_k_blocks(a, k, [&](KBlock at) {
       const Matrix block_of_a = rows_of_a.block(at);
       for (Dim first = 0; first < m; first += blocking.packed_panels * tile_columns) {
@@ -217,9 +201,9 @@ void gemm_rows(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim 
         by_tiles(height, [&](Dim i, Dim rows) {
           for (Dim j = first; j < end; j += tile_columns)
             multiply_tile(
-                part(block_of_a, i, 0), at,
-                {place(at, j / tile_columns), tile_columns, std::min(tile_columns, m - j)},
-                c + (top + i) * c_row + j, c_row, rows, part(initial, top + i, j));
+                block_of_a.from(i, 0), at,
+                {packed_panel(at, j / tile_columns), tile_columns, std::min(tile_columns, m - j)},
+                c + (top + i) * c_row + j, c_row, rows, initial.from(top + i, j));
         });
       }
     });
@@ -231,8 +215,7 @@ bool are_panels_faster(const Matrix& a, Dim n, Dim k, Dim size_b) {
   if (n <= tile_rows) return true;
   if (is_aliased(a) || n * k > blocking.cached_numbers) return false;
   if (a.column != 1) return size_b <= blocking.cached_numbers;
-  // Packing pays for many rows if a panel of B, block_k rows long, does not leave room in the first
-  // cache: 768×128×512 takes 8 % longer by gemm_panels() (one thread).
+  // Packing pays for many rows if a panel of B, block_k rows long, leaves no room in L1.
   return n <= blocking.unpacked_n || k < blocking.block_k;
 }
 
@@ -248,7 +231,7 @@ void gemm_part(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim 
   for (Dim strip = 0; strip < strips; ++strip) {
     const Dim j = panels * strip / strips * tile_columns;
     const Dim j_end = std::min(m, panels * (strip + 1) / strips * tile_columns);
-    gemm_rows(a, part(b, 0, j), c + j, c_row, n, k, j_end - j, part(initial, 0, j));
+    gemm_rows(a, b.from(0, j), c + j, c_row, n, k, j_end - j, initial.from(0, j));
   }
 }
 
@@ -261,7 +244,7 @@ void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Di
   if (k <= most) return;
   Buffer sums(n * m);
   for (Dim p = most; p < k; p += most) {
-    gemm_part(part(a, 0, p), part(b, p, 0), sums.data(), m, n, std::min(most, k - p), m, {});
+    gemm_part(a.from(0, p), b.from(p, 0), sums.data(), m, n, std::min(most, k - p), m, {});
     for_rows(n, m, 1, [=, from = sums.data()](Dim i) {
       for (Dim j = 0; j < m; ++j) c[i * c_row + j] += from[i * m + j];
     });

@@ -5,11 +5,13 @@
 
 namespace fledge::kernels {
 
-/// A matrix as it lies in memory: element (i, j) is data[i·row + j·column].
+/// A matrix in memory: element (i, j) is data[i·row + j·column].
 struct Matrix {
   const Real* data;
   Dim row, column;
   Matrix transposed() const { return {data, column, row}; }
+  /// The part whose first element is (i, j).
+  Matrix from(Dim i, Dim j) const { return {data + i * row + j * column, row, column}; }
 };
 
 /// What the sums of a product start from: (n, m) numbers, rows `row` apart. If data is null, zeros.
@@ -17,6 +19,8 @@ struct Matrix {
 struct Initial {
   const Real* data = nullptr;
   Dim row = 0;
+  Initial from(Dim i, Dim j) const { return {data == nullptr ? nullptr : data + i * row + j, row}; }
+  Real at(Dim i, Dim j) const { return data == nullptr ? Real(0) : data[i * row + j]; }
 };
 
 /// C = initial + A·B.   A (n, k)   B (k, m)   C (n, m), rows c_row apart     k = 0: C = initial
@@ -32,5 +36,11 @@ void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Di
 /// The same on this thread alone, for k ≤ blocking.sum_k.
 void gemm_block(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
                 Initial initial = {});
+
+/// The same for few rows (gemv for one): n ≤ tile_rows, k > 0, and the rows or the columns of B are
+/// contiguous. Few rows multiply each number of B a few times only, so the time is that of reading B.
+/// B is read once, in place, in the order in which memory is fastest. In row_product.cpp.
+void row_product(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
+                 Initial initial = {});
 
 }  // namespace fledge::kernels

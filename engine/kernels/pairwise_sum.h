@@ -1,6 +1,5 @@
 // Sums in a fixed order, by halves: error grows with log n, not n (Higham 1993).
-//
-// Not here: sums of numbers in memory (sums.h). Here the caller computes the terms.
+// The caller computes the terms.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +10,7 @@
 
 namespace fledge::kernels {
 
-// Vectors of partial sums: an addition takes four cycles, in which three others start.
+// Vectors of partial sums: while one addition is under way others start.
 inline constexpr Dim chains = 4;
 inline constexpr Dim chains_length = chains * lanes;
 inline constexpr Dim pairwise_leaf = 16 * chains_length;  // 16 additions to each partial sum
@@ -24,7 +23,7 @@ Real pairwise_sum(Dim begin, Dim end, Term term) {
     const Dim middle = begin + (end - begin) / 2 / chains_length * chains_length;
     return pairwise_sum(begin, middle, term) + pairwise_sum(middle, end, term);
   }
-  // Rows of one or two vectors take twice as long in the general loop.
+  // Short rows without the general loop.
   if (end - begin <= lanes) return sum_of(term(begin, end - begin));
   if (end - begin <= 2 * lanes)
     return sum_of(term(begin, lanes) + term(begin + lanes, end - begin - lanes));

@@ -1,8 +1,6 @@
 // Loops that may run on several threads.
-//
-// Not here: the threads (base/thread_pool.h). Key idea: each output number is computed by exactly
-// one task, in a fixed order. The result therefore does not depend on the number of threads or on
-// scheduling.
+// Each output number is computed by exactly one task, in a fixed order. The result therefore does not
+// depend on the number of threads or on scheduling.                     Next: base/thread_pool.h.
 #pragma once
 
 #include "engine/kernels/blocking.h"
@@ -24,15 +22,13 @@ void parallel_for(Dim count, Dim work, const F& task) {
       count, [](const void* f, Dim index) { (*static_cast<const F*>(f))(index); }, &task);
 }
 
-/// How many of `size` numbers make a task: a sixteenth of them, 16,384 at most (64 KB of floats),
-/// whole lines of the cache.
+/// How many of `size` numbers make a task: a sixteenth of them, 16,384 at most, whole cache lines.
 inline Dim grain_of(Dim size) {
   const Dim share = size / blocking.tasks / 64 * 64 + 64;
   return share < blocking.task_numbers ? share : blocking.task_numbers;
 }
 
-/// The same for ranges of at most `grain` numbers, task(begin, end). Small work is one range: where
-/// all arrays are small, cutting them into several ranges takes 5 % of all instructions.
+/// The same for ranges of at most `grain` numbers, task(begin, end). Small work is one range.
 template <class F>
 void parallel_ranges(Dim size, Dim grain, Dim work, const F& task) {
   if (work < blocking.serial_work) {

@@ -1,10 +1,7 @@
-#include "engine/kernels/row_product.h"
-
-#include <algorithm>
 #include <type_traits>
 
 #include "engine/kernels/parallel.h"
-#include "engine/kernels/simd.h"
+#include "engine/kernels/tiles.h"
 
 namespace fledge::kernels {
 
@@ -12,17 +9,14 @@ namespace {
 
 // Both kernels below compute whole vectors of C: m is a multiple of `lanes`. A partial vector would
 // take a branch between the multiplication and the addition, and GCC 12 then does not fuse them.
-//
-// Shares of the speed of memory are those of one thread: GB/s of B, with one row of A, divided by
-// GB/s of a loop that sums an array. B (768, 3072) and (3072, 768), or for a table Bᵀ (150000, 768).
 
 // C += A·B for the first `depth` rows of B.
 template <int depth, class Count>
 void add_rows(const Matrix& a, const Real* b, Dim b_row, Real* c, Dim c_row, Count n, Dim m) {
-  Vec x[most_product_rows][depth];
+  Vec x[tile_rows][depth];
   for (Dim i = 0; i < n; ++i)
     for (Dim p = 0; p < depth; ++p) x[i][p] = splat(a.data[i * a.row + p * a.column]);
-  // Prefetching the next rows far ahead, and this row near by: 94 % instead of 88 %.
+  // Prefetches the next rows into L2, and what follows in this row into L1.
   const auto add = [&](Dim j, auto ahead) {
     Vec row[depth];
     for (Dim p = 0; p < depth; ++p) {
@@ -43,18 +37,15 @@ void add_rows(const Matrix& a, const Real* b, Dim b_row, Real* c, Dim c_row, Cou
   for (; j < m; j += lanes) add(j, std::integral_constant<Dim, 0>());
 }
 
-// B is stored by rows. The sums stay in C, which is in the first cache. Eight rows of B are read
-// side by side. With far prefetching alone this is 87 %; with four rows it is 83 %, with one 69 %,
-// with sixteen 80 %.
+// B is stored by rows. The sums stay in C, which is in L1. Eight rows of B are read side by side:
+// several streams come from memory faster than one, until there are too many to prefetch.
 template <class Count>
 void by_rows(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Count n, Dim k, Dim m,
              Initial initial) {
   for (Dim i = 0; i < n; ++i)
-    for (Dim j = 0; j < m; ++j)
-      c[i * c_row + j] = initial.data == nullptr ? Real(0) : initial.data[i * initial.row + j];
+    for (Dim j = 0; j < m; ++j) c[i * c_row + j] = initial.at(i, j);
   const auto add = [&](auto depth, Dim p) {
-    add_rows<depth()>({a.data + p * a.column, a.row, a.column}, b.data + p * b.row, b.row, c, c_row,
-                      n, m);
+    add_rows<depth()>(a.from(0, p), b.data + p * b.row, b.row, c, c_row, n, m);
   };
   constexpr int depth = 8;
   Dim p = 0;
@@ -64,7 +55,7 @@ void by_rows(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Count n, Dim 
 
 // B is stored by columns: they are the rows of a table. The lanes of a vector are rows of the table,
 // so squares of it are transposed in registers. Loading two halves of a vector saves a stage of the
-// transposition, which takes 10 % of the time if the table is in a cache.
+// transposition.
 template <class Count>
 void by_columns(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Count n, Dim k, Dim m,
                 Initial initial) {
@@ -72,7 +63,7 @@ void by_columns(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Count n, D
   for (Dim j = 0; j < m; j += lanes) {
     const Real* rows[lanes];
     for (Dim r = 0; r < lanes; ++r) rows[r] = b.data + (j + r) * b.column;
-    Vec sums[most_product_rows];
+    Vec sums[tile_rows];
     for (Dim i = 0; i < n; ++i)
       sums[i] = initial.data == nullptr ? splat(Real(0)) : load(initial.data + i * initial.row + j);
     Dim p = 0;
@@ -104,19 +95,15 @@ void by_columns(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Count n, D
 void row_product(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
                  Initial initial) {
   const Dim whole = m / lanes * lanes;
-  const auto from = [&](Dim j) {
-    return Initial{initial.data == nullptr ? nullptr : initial.data + j, initial.row};
-  };
-  // As many tasks for each thread, of whole tiles. Three tasks on two threads take as long as four.
+  // As many tasks for each thread, of whole tiles.
   const Dim tasks = threads() * (whole / (threads() * blocking.row_product_columns) + 1);
   const Dim tiles = whole / tasks / tile_columns;  // of a task, rounded down
   const Dim grain = (tiles * tasks * tile_columns < whole ? tiles + 1 : tiles) * tile_columns;
   if (whole > 0)
     parallel_ranges(whole, grain, n * k * m, [&](Dim begin, Dim end) {
-      const Matrix part{b.data + begin * b.column, b.row, b.column};
       const auto multiply = [&](auto rows) {
         const auto kernel = b.column == 1 ? by_rows<decltype(rows)> : by_columns<decltype(rows)>;
-        kernel(a, part, c + begin, c_row, rows, k, end - begin, from(begin));
+        kernel(a, b.from(0, begin), c + begin, c_row, rows, k, end - begin, initial.from(0, begin));
       };
       if (n == 1)
         multiply(std::integral_constant<Dim, 1>());  // its sums and factors stay in registers
@@ -124,8 +111,7 @@ void row_product(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Di
         multiply(n);
     });
   if (whole < m)
-    gemm_block(a, {b.data + whole * b.column, b.row, b.column}, c + whole, c_row, n, k, m - whole,
-               from(whole));
+    gemm_block(a, b.from(0, whole), c + whole, c_row, n, k, m - whole, initial.from(0, whole));
 }
 
 }  // namespace fledge::kernels

@@ -1,8 +1,8 @@
 // SIMD vectors of Real, by the vector types of GCC and Clang: no instruction is named here.
 //
-// Not here: loops. Key idea: a Vec is as wide as the widest register that the file may use, and a
-// kernel is written once for every width. In the dual build a Vec is two vectors of double, the
-// values and the tangents of its lanes, so the loops that train are the loops that are checked.
+// A Vec is as wide as the widest register that the file may use, and a kernel is written once for every
+// width. In the dual build a Vec is two vectors of double, the values and the tangents of its lanes,
+// so the loops that train are the loops that are checked.
 #pragma once
 
 #include <type_traits>
@@ -30,7 +30,7 @@ inline constexpr int vector_registers = 16;
 using Native = std::conditional_t<std::is_same_v<Real, float>, float, double>;
 using NativeVec = Native __attribute__((vector_size(vector_bytes)));
 /// What a comparison of vectors gives: for each lane, all bits set or none.
-using Mask = decltype(NativeVec{} < NativeVec{});
+using LaneMask = decltype(NativeVec{} < NativeVec{});
 inline constexpr Dim lanes = vector_bytes / static_cast<Dim>(sizeof(Native));
 
 namespace simd_detail {
@@ -45,18 +45,13 @@ struct [[gnu::packed, gnu::may_alias]] HalfInMemory {
   Half numbers;
 };
 
-template <int... i>
-NativeVec join(Half lower, Half upper, std::integer_sequence<int, i...>) {
-  return __builtin_shufflevector(lower, upper, i...);
-}
-template <int from, int... i>
-Half half_of(NativeVec v, std::integer_sequence<int, i...>) {
-  return __builtin_shufflevector(v, v, (from + i)...);
-}
-template <class Index, int... i>
-NativeVec shuffle(NativeVec a, NativeVec b, std::integer_sequence<int, i...>) {
+// The lanes index(i) of a followed by b.
+template <class Index, class V, int... i>
+auto pick(V a, V b, Index, std::integer_sequence<int, i...>) {
   return __builtin_shufflevector(a, b, static_cast<int>(Index()(i))...);
 }
+using AllLanes = std::make_integer_sequence<int, lanes>;
+using HalfOfLanes = std::make_integer_sequence<int, lanes / 2>;
 
 }  // namespace simd_detail
 
@@ -68,22 +63,24 @@ inline void store(Native* p, NativeVec v) {
   reinterpret_cast<simd_detail::InMemory*>(p)->numbers = v;
 }
 
-/// Bring the line of p into the second cache, and into the first. A line that is not there is no error.
+/// Prefetch p into L2, and into L1. Any address is allowed.
 inline void prefetch_far(const void* p) { __builtin_prefetch(p, 0, 2); }
 inline void prefetch_near(const void* p) { __builtin_prefetch(p, 0, 3); }
 
-/// The lower half of a vector from one place, the upper half from another.
+/// The lower half of a vector from one address, the upper half from another.
 inline NativeVec load_halves(const Native* lower, const Native* upper) {
   using simd_detail::HalfInMemory;
-  return simd_detail::join(reinterpret_cast<const HalfInMemory*>(lower)->numbers,
-                           reinterpret_cast<const HalfInMemory*>(upper)->numbers,
-                           std::make_integer_sequence<int, lanes>());
+  return simd_detail::pick(
+      reinterpret_cast<const HalfInMemory*>(lower)->numbers,
+      reinterpret_cast<const HalfInMemory*>(upper)->numbers, [](Dim i) { return i; },
+      simd_detail::AllLanes());
 }
 inline void store_halves(NativeVec v, Native* lower, Native* upper) {
-  using simd_detail::HalfInMemory, simd_detail::half_of;
-  using HalfLanes = std::make_integer_sequence<int, lanes / 2>;
-  reinterpret_cast<HalfInMemory*>(lower)->numbers = half_of<0>(v, HalfLanes());
-  reinterpret_cast<HalfInMemory*>(upper)->numbers = half_of<lanes / 2>(v, HalfLanes());
+  using simd_detail::HalfInMemory, simd_detail::pick, simd_detail::HalfOfLanes;
+  reinterpret_cast<HalfInMemory*>(lower)->numbers = pick(
+      v, v, [](Dim i) { return i; }, HalfOfLanes());
+  reinterpret_cast<HalfInMemory*>(upper)->numbers = pick(
+      v, v, [](Dim i) { return i + lanes / 2; }, HalfOfLanes());
 }
 
 /// x in every lane.
@@ -93,14 +90,14 @@ inline Native lane(NativeVec v, int i) { return v[i]; }
 
 /// In each lane a where the mask is set, else b.
 template <class V>
-V select(Mask mask, V a, V b) {
+V select(LaneMask mask, V a, V b) {
   return mask ? a : b;
 }
 
-/// Lane i is lane index(i) of a and b, one behind the other.
+/// Lane i is lane index(i) of a followed by b.
 template <class Index>
-NativeVec shuffle(NativeVec a, NativeVec b, Index) {
-  return simd_detail::shuffle<Index>(a, b, std::make_integer_sequence<int, lanes>());
+NativeVec shuffle(NativeVec a, NativeVec b, Index index) {
+  return simd_detail::pick(a, b, index, simd_detail::AllLanes());
 }
 
 /// sum += x·b, by one fused multiply-add where the processor has it.
@@ -129,15 +126,15 @@ inline Vec operator/(Vec a, Vec b) {
 inline Vec operator-(Vec a) { return {-a.value, -a.tangent}; }
 inline Vec& operator+=(Vec& a, Vec b) { return a = a + b; }
 
-inline Mask operator<(Vec a, Vec b) { return a.value < b.value; }
-inline Mask operator>(Vec a, Vec b) { return a.value > b.value; }
-inline Mask operator<=(Vec a, Vec b) { return a.value <= b.value; }
-inline Mask operator>=(Vec a, Vec b) { return a.value >= b.value; }
-inline Mask operator==(Vec a, Vec b) { return a.value == b.value; }
+inline LaneMask operator<(Vec a, Vec b) { return a.value < b.value; }
+inline LaneMask operator>(Vec a, Vec b) { return a.value > b.value; }
+inline LaneMask operator<=(Vec a, Vec b) { return a.value <= b.value; }
+inline LaneMask operator>=(Vec a, Vec b) { return a.value >= b.value; }
+inline LaneMask operator==(Vec a, Vec b) { return a.value == b.value; }
 
 inline Vec splat(Real x) { return x; }
 inline Real lane(Vec v, int i) { return {v.value[i], v.tangent[i]}; }
-inline Vec select(Mask mask, Vec a, Vec b) {
+inline Vec select(LaneMask mask, Vec a, Vec b) {
   return {select(mask, a.value, b.value), select(mask, a.tangent, b.tangent)};
 }
 template <class Index>

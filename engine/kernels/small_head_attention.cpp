@@ -1,9 +1,8 @@
 // Attention of a head of few numbers: one query per lane.
 //
-// Key idea: a head of 4 numbers fills half of an AVX vector and a quarter of a tile. Here the lanes
-// of a vector are neighbouring queries, and a loop visits their keys. For dk and dv the lanes are
-// neighbouring keys, and a loop visits their queries. No sum runs across lanes, so the result of a
-// lane does not depend on the other lanes.
+// The lanes of a vector are neighbouring queries, and a loop visits their keys. For dk and dv the lanes
+// are neighbouring keys, and a loop visits their queries. No sum runs across lanes, so the result of
+// a lane does not depend on the other lanes.
 #include "engine/kernels/small_head_attention.h"
 
 #include <algorithm>
@@ -17,13 +16,11 @@ namespace fledge::kernels {
 
 namespace {
 
-// True if a table of `lanes` rows and `size` columns is transposed in registers. Through memory,
-// number by number, a transposition takes five times as long.
+// True if a table of `lanes` rows and `size` columns is transposed in registers.
 template <int size>
 constexpr bool transposable = size > 1 && lanes % size == 0;
 
-// The vector of the rows r, r + size, r + 2·size, …, side by side: lanes / size of them. For heads
-// of 4 numbers and 16 lanes, attention forward and backward takes 15 % fewer instructions so.
+// The vector of the rows r, r + size, r + 2·size, …, side by side: lanes / size of them.
 template <int size>
 Vec load_rows(const Real* x, Dim step) {
   if constexpr (size == lanes) return load(x);
@@ -85,8 +82,8 @@ struct Lanes {
 
 // Queries, one per lane, and the keys that each sees. A lane without a query sees no key.
 struct Queries : Lanes {
-  const KeyRange* spans;  // of these queries
-  KeyRange any{}, all{};  // what some of them see, and what every lane sees
+  const IndexRange* spans;  // of these queries
+  IndexRange any{}, all{};  // what some of them see, and what every lane sees
 
   // `apart`: the keys that all lanes see have a loop without a mask. Only where the compiler
   // unrolls the loops over d: elsewhere GCC 12 fuses multiply-adds in one loop and not in the
@@ -115,13 +112,13 @@ struct Queries : Lanes {
 
 // Keys, one per lane, and the queries that see them.
 struct Keys : Lanes {
-  const KeyRange* spans;
-  Vec place;
+  const IndexRange* spans;
+  Vec lane_index;
 
   Keys(const HeadSizes& sizes, Dim from) : Lanes(from, sizes.keys), spans(sizes.spans) {
-    Real places[lanes];
-    for (Dim i = 0; i < lanes; ++i) places[i] = real(i);
-    place = load(places);
+    Real indices[lanes];
+    for (Dim i = 0; i < lanes; ++i) indices[i] = real(i);
+    lane_index = load(indices);
   }
 
   // Calls f(i, seen) for the queries from … to − 1 that see any lane; `seen` as in Queries::each.
@@ -134,7 +131,7 @@ struct Keys : Lanes {
       if (begin <= 0 && end >= lanes) {
         f(i, [](Vec value, Vec) { return value; });
       } else if (begin < end) {
-        const auto sees = place >= real(begin) && place < real(end);
+        const auto sees = lane_index >= real(begin) && lane_index < real(end);
         f(i, [sees](Vec value, Vec other) { return select(sees, value, other); });
       }
     }
@@ -148,8 +145,7 @@ Vec dots(const Vec* x, const Real* row, Dim D) {
   return sum;
 }
 
-// `size` is D where the compiler knows it, else 0. A known size halves the time: the head stays in
-// registers.
+// `size` is D where the compiler knows it, else 0. With a known size the head stays in registers.
 template <int size>
 void head(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v, StridedRowsOut y,
           Real* log_sums) {
@@ -200,8 +196,7 @@ struct BlockedMatrix {
 };
 
 // One block of queries at a time. The loops for dk and dv, with keys in the lanes, also compute the
-// slopes ds (queries, keys), which dq needs. To compute p and ds again with queries in the lanes
-// takes two thirds more instructions.
+// slopes ds (queries, keys), which dq needs: they are stored rather than computed twice.
 template <int size>
 void head_vjp(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v, StridedRows y,
               StridedRows dy, const Real* log_sums, StridedRowsOut dq, StridedRowsOut dk,
@@ -209,7 +204,7 @@ void head_vjp(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows 
   constexpr int most = size > 0 ? size : small_head_D;
   const Dim D = size > 0 ? size : sizes.D;
   const Dim block = std::min(blocking.small_head_queries, sizes.queries);
-  // One piece of memory: four pieces take 3 % more instructions of a head of 16 keys.
+  // One piece of memory for four tables.
   const Dim across = BlockedMatrix::up(sizes.keys), squares = BlockedMatrix::up(block) * across;
   Buffer memory(squares + across * (lanes + 2 * D) + block + lanes);
   const BlockedMatrix slopes{memory.data(), across};

@@ -6,8 +6,7 @@
 
 namespace fledge::kernels {
 
-/// Heads of at most this size are computed here. For 16 queries, heads of 4 take 0.4 of the time
-/// that they take in tiles, heads of 8 take 0.7, heads of 16 take 1.1.
+/// Heads of at most this size are computed here: they would fill a small part of a tile.
 inline constexpr int small_head_D = 8;
 
 /// Which of some neighbouring queries, one per lane, see a key. Both ends of their spans never
@@ -15,10 +14,10 @@ inline constexpr int small_head_D = 8;
 /// to the last that has begun. Keys are counted in integers: a float would stop at 2²⁴.
 class SeeingLanes {
  public:
-  SeeingLanes(const KeyRange* spans, Dim count) : spans_(spans), count_(count) {}
+  SeeingLanes(const IndexRange* spans, Dim count) : spans_(spans), count_(count) {}
 
   /// The lanes that see key j. From call to call j must not decrease.
-  Mask of(Dim j) {
+  LaneMask of(Dim j) {
     while (begun_ < count_ && spans_[begun_].begin <= j) ++begun_;
     while (ended_ < count_ && spans_[ended_].end <= j) ++ended_;
     NativeVec lane;
@@ -27,7 +26,7 @@ class SeeingLanes {
   }
 
  private:
-  const KeyRange* spans_;
+  const IndexRange* spans_;
   Dim count_, begun_ = 0, ended_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // Tiles: the innermost loop of every product, and how its operands are laid out.
 //
-// Not here: blocks and threads (gemm.cpp, attention.cpp). A number of C is the sum over p in
+// Blocks and threads: gemm.cpp, attention.cpp. A number of C is the sum over p in
 // increasing order, one fused multiply-add after the other, from 0 or from what was there: cutting
 // a sum in two changes no bit, and the last rows and columns are computed as all others are.
 #pragma once
@@ -29,15 +29,12 @@ struct Tile {
   Dim k;
   Real* c;
   Dim c_row, columns;
-  Initial initial;
+  Initial initial = {};
 };
 
 // c_rj = start_rj + Σ_p a_rp·b_pj for rows r = 0, 1, … and one or two vectors of columns. The rows
-// are a pack, not a loop: in a loop GCC would keep `sum` in memory before and after the loop over
-// p, which takes a third of the time of a tile with k = 16.
-//
-// A is read where it lies. To pack its rows takes a quarter of the time of a product with 32
-// columns; a tile of packed rows is 4 % faster.
+// are a pack, not a loop: in a loop GCC would keep `sum` in memory before and after the loop over p.
+// A is read in place: packing it costs more than it gains unless C is wide.
 template <int vectors, int... r>
 void multiply(const Tile& t, std::integer_sequence<int, r...>) {
   Vec sum[sizeof...(r)][vectors] = {};
@@ -46,8 +43,8 @@ void multiply(const Tile& t, std::integer_sequence<int, r...>) {
     each_row([initial, row = t.initial.row](Dim i, Vec(&s)[vectors]) {
       for (int v = 0; v < vectors; ++v) s[v] = load(initial + i * row + v * lanes);
     });
-  // The address of a row is one of three pointers and at most four steps: more addresses than there
-  // are registers take 3 % of the time.
+  // The address of a row is one of three pointers and at most four steps: with a pointer a row there
+  // would be more addresses than registers.
   constexpr Dim group = 5;
   const Dim row = t.a_row;
   const Real* a[] = {t.a, t.a + group * row, t.a + 2 * group * row};
@@ -87,29 +84,27 @@ void multiply_vectors(Dim rows, const Tile& tile) {
 inline void multiply(Dim rows, const Tile& tile) {
   if (tile.columns == tile_columns) return multiply_vectors<2>(rows, tile);
   if (tile.columns == lanes) return multiply_vectors<1>(rows, tile);
-  Real beside[tile_rows * tile_columns];
+  Real buffer[tile_rows * tile_columns];
   Tile whole = tile;
-  whole.c = beside;
+  whole.c = buffer;
   whole.c_row = tile_columns;
   if (tile.initial.data != nullptr) {
-    whole.initial = {beside, tile_columns};
+    whole.initial = {buffer, tile_columns};
     for (Dim r = 0; r < rows; ++r)
       for (Dim j = 0; j < tile_columns; ++j)
-        beside[r * tile_columns + j] =
-            j < tile.columns ? tile.initial.data[r * tile.initial.row + j] : Real(0);
+        buffer[r * tile_columns + j] = j < tile.columns ? tile.initial.at(r, j) : Real(0);
   }
-  // One vector for the last columns: 768×128 by 128×65 takes 83 % of the time.
   if (tile.columns < lanes)
     multiply_vectors<1>(rows, whole);
   else
     multiply_vectors<2>(rows, whole);
   for (Dim r = 0; r < rows; ++r)
     for (Dim j = 0; j < tile.columns; ++j)
-      tile.c[r * tile.c_row + j] = beside[r * tile_columns + j];
+      tile.c[r * tile.c_row + j] = buffer[r * tile_columns + j];
 }
 
 /// Calls f(i, rows) for tiles of n rows: as few as possible, of heights that differ by one row at
-/// most. Of 128 rows in tiles of 14 the last would have 2, which take as long as 4.
+/// most. A tile of few rows waits for its multipliers.
 template <class F>
 void by_tiles(Dim n, F f) {
   Dim i = 0;
@@ -137,21 +132,20 @@ inline void pack_panel(const Matrix& b, Dim k, Dim columns, Real* to) {
     for (Dim j = 0; j < columns; ++j) to[p * tile_columns + j] = b.data[p * b.row + j * b.column];
 }
 
-/// B (k, m) as panels of tile_columns columns, one behind the other; panel j begins at
+/// B (k, m) as panels of tile_columns columns, one after the other; panel j begins at
 /// to + j·k·tile_columns. Whole panels of a B that is stored by rows are packed row by row,
-/// because long runs come from memory faster: 64×768×768 takes 0.80 ms, panel by panel 1.15 ms.
+/// because long runs come from memory faster.
 inline void pack_panels(const Matrix& b, Dim k, Dim m, Real* to) {
   const Dim whole = b.column == 1 ? m / tile_columns * tile_columns : 0;
   for (Dim p = 0; p < k; ++p)
     for (Dim j = 0; j < whole; j += tile_columns)
       for (Dim i = 0; i < tile_columns; i += lanes) {
         const Real* const from = b.data + p * b.row + j + i;
-        prefetch_far(from + 8 * b.row);  // 64×768×768, B from memory: 94 GFLOP/s instead of 87
+        prefetch_far(from + 8 * b.row);
         store(to + j * k + p * tile_columns + i, load(from));
       }
   for (Dim j = whole; j < m; j += tile_columns)
-    pack_panel({b.data + j * b.column, b.row, b.column}, k, std::min(tile_columns, m - j),
-               to + j * k);
+    pack_panel(b.from(0, j), k, std::min(tile_columns, m - j), to + j * k);
 }
 
 /// Numbers in the panels of a matrix (k, m).

@@ -111,16 +111,14 @@ Tensor where(const Array& condition, const Tensor& a, const Tensor& b) {
   require<ValueError>(condition.exists(), "where", "the condition is no array");
   const Array C = condition;
   const Shape shape = broadcast(broadcast(a.shape(), b.shape(), "where"), C.shape(), "where");
-  const Array A = broadcast_to(a.value(), shape), B = broadcast_to(b.value(), shape);
+  const Array A = broadcast_to(a.value(), shape), B = broadcast_to(b.value(), shape),
+              chosen = broadcast_to(C, shape);
+  const auto choose = [](Real c, Real x, Real y) { return c != Real(0) ? x : y; };
   const auto if_true = [](Real c, Real value) { return c != Real(0) ? value : Real(0); };
   const auto if_false = [](Real c, Real value) { return c != Real(0) ? Real(0) : value; };
 
   Array Y(shape);
-  const Array chosen = broadcast_to(C, shape);
-  const Real *const c = chosen.data(), *const from_a = A.data(), *const from_b = B.data();
-  Real* y = Y.write();
-  for (Dim i = 0; i < Y.size(); ++i) y[i] = c[i] != Real(0) ? from_a[i] : from_b[i];
-
+  detail::transform(Y.size(), choose, Y.write(), chosen.data(), A.data(), B.data());
   return record("where", Y,
                 wrt(a, [C, if_true](const Array& dy) { return zip("where", C, dy, if_true); }),
                 wrt(b, [C, if_false](const Array& dy) { return zip("where", C, dy, if_false); }));

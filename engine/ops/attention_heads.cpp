@@ -21,12 +21,12 @@ struct Head {
             all.spans.data() + b / all.share * all.queries};
   }
   // The rows of this head in a table of queries, or of keys.
-  template <class Rows>
-  Rows queries(Rows x) const {
+  template <class Strided>
+  Strided queries(Strided x) const {
     return {x.data + b * all.queries * x.step + h * all.D, x.step};
   }
-  template <class Rows>
-  Rows keys(Rows x) const {
+  template <class Strided>
+  Strided keys(Strided x) const {
     return {x.data + b * all.keys * x.step + h * all.D, x.step};
   }
 };
@@ -54,7 +54,8 @@ AttentionHeads::AttentionHeads(std::string_view op, const Shape& q, Dim key_coun
 }
 
 // The last blocks of queries come first: with a causal mask they take longest.
-void AttentionHeads::attend(Rows q, Rows k, Rows v, RowsOut y, Real* log_sums) const {
+void AttentionHeads::attend(StridedRows q, StridedRows k, StridedRows v, StridedRowsOut y,
+                            Real* log_sums) const {
   const Dim blocks = kernels::attention_blocks(D, queries);
   kernels::parallel_for(batch * heads * blocks, batch * heads * queries * keys * D, [&](Dim i) {
     const Head at{*this, i / blocks / heads, i / blocks % heads};
@@ -66,8 +67,9 @@ void AttentionHeads::attend(Rows q, Rows k, Rows v, RowsOut y, Real* log_sums) c
 
 // A pair of blocks adds to what the pairs before it, of the same queries or of the same keys, left.
 // So pairs run in rounds: in a round the numbers of the two blocks have the same sum.
-void AttentionHeads::attend_vjp(Rows q, Rows k, Rows v, Rows y, Rows dy, const Real* log_sums,
-                                RowsOut dq, RowsOut dk, RowsOut dv) const {
+void AttentionHeads::attend_vjp(StridedRows q, StridedRows k, StridedRows v, StridedRows y,
+                                StridedRows dy, const Real* log_sums, StridedRowsOut dq,
+                                StridedRowsOut dk, StridedRowsOut dv) const {
   const Dim query_blocks = kernels::attention_blocks(D, queries);
   const Dim key_blocks = kernels::attention_blocks(D, keys), all = batch * heads;
   const Dim work =

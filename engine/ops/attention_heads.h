@@ -1,6 +1,5 @@
 // The heads of a batch: how attention calls the kernel of one head (kernels/attention.h).
-//
-// Not here: gradients to be recorded (attention.cpp).                   Next: attention_heads.cpp.
+//                                                                       Next: attention_heads.cpp.
 #pragma once
 
 #include <string_view>
@@ -19,22 +18,23 @@ Dim require_heads(std::string_view op, Dim channels, Dim heads);
 /// (batch, queries, step), keys and values (batch, keys, step). In a row of a table, the D numbers
 /// of head h begin at h·D.
 struct AttentionHeads {
-  using Rows = kernels::StridedRows;
-  using RowsOut = kernels::StridedRowsOut;
+  using StridedRows = kernels::StridedRows;
+  using StridedRowsOut = kernels::StridedRowsOut;
 
   Dim batch, heads, queries, keys, D;
-  PoolVector<KeyRange> spans;  // of each query
-  Dim share;                   // this many neighbours in the batch have the same spans
+  PoolVector<IndexRange> spans;  // of each query
+  Dim share;                     // this many neighbours in the batch have the same spans
 
   /// q (…, queries, C)   C = heads·D. Throws ValueError when the heads do not divide C or for a
   /// custom mask, ShapeError when the mask does not fit.
   AttentionHeads(std::string_view op, const Shape& q, Dim keys, Dim heads, const Mask& mask);
 
   /// Writes y and, for the backward pass, log_sums (batch, heads, queries, 2).
-  void attend(Rows q, Rows k, Rows v, RowsOut y, Real* log_sums) const;
+  void attend(StridedRows q, StridedRows k, StridedRows v, StridedRowsOut y, Real* log_sums) const;
   /// Writes dq, dk and dv.
-  void attend_vjp(Rows q, Rows k, Rows v, Rows y, Rows dy, const Real* log_sums, RowsOut dq,
-                  RowsOut dk, RowsOut dv) const;
+  void attend_vjp(StridedRows q, StridedRows k, StridedRows v, StridedRows y, StridedRows dy,
+                  const Real* log_sums, StridedRowsOut dq, StridedRowsOut dk,
+                  StridedRowsOut dv) const;
 
   Shape log_sums_shape() const { return {batch, heads, queries, 2}; }
 };

@@ -20,7 +20,7 @@ Array cached_attention(const Array& qkv, Dim heads, KeyValueCache& cache) {
   const Dim T = qkv.dim(0), C = qkv.dim(1) / 3, step = 3 * C;
   const AttentionHeads all("cached_attention", {T, C}, cache.length + T, heads, causal());
   require(static_cast<Dim>(cache.keys.size()) == cache.length * C, "cached_attention",
-          "the cache holds ", cache.length, " places, ", cache.keys.size(),
+          "the cache holds ", cache.length, " positions, ", cache.keys.size(),
           " numbers: they do not fit qkv of shape ", qkv.shape());
   for (Dim t = 0; t < T; ++t) {
     const Real* const k = qkv.data() + t * step + C;
@@ -41,8 +41,8 @@ Array cached_attention_weights(const Array& qkv, Dim heads, const KeyValueCache&
   require(qkv.rank() == 2 && qkv.dim(1) % 3 == 0 && qkv.dim(0) <= cache.length &&
               static_cast<Dim>(cache.keys.size()) == cache.length * qkv.dim(1) / 3,
           "cached_attention_weights",
-          "needs qkv (T, 3C) of the last places in the cache: got shape ", qkv.shape(),
-          " and a cache of ", cache.length, " places, ", cache.keys.size(), " numbers");
+          "needs qkv (T, 3C) of the last positions in the cache: got shape ", qkv.shape(),
+          " and a cache of ", cache.length, " positions, ", cache.keys.size(), " numbers");
   const Dim T = qkv.dim(0), C = qkv.dim(1) / 3, S = cache.length;
   const AttentionHeads all("cached_attention_weights", {T, C}, S, heads, causal());
   const Dim D = all.D;

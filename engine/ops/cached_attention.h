@@ -8,14 +8,14 @@
 
 namespace fledge {
 
-/// The keys and values of the `length` places read so far, C numbers each.
+/// The keys and values of the `length` positions read so far, C numbers each.
 struct KeyValueCache {
   Dim length = 0;
   std::vector<Real> keys, values;
 };
 
-/// qkv (T, 3C) of the T places that follow those in the cache. Their keys and values are appended
-/// to the cache. y (T, C): to the bit the last rows of attention(…, causal()) of all places at
+/// qkv (T, 3C) of the T positions that follow those in the cache. Their keys and values are appended
+/// to the cache. y (T, C): to the bit the last rows of attention(…, causal()) of all positions at
 /// once. Arrays in, an Array out: throws GraphError where recording is on.
 Array cached_attention(const Array& qkv, Dim heads, KeyValueCache& cache);
 

@@ -17,9 +17,8 @@ struct Point {
 };
 
 /// y = f(x) with dx = dy ⊙ f'(x); f returns a Point. The forward pass computes the slope too,
-/// because both need the same costly function: for gelu of 4096×1024 both passes take 6.7 ms
-/// instead of 8.8. The loop is the same whether the op is recorded or not. With two loops GCC 12
-/// fuses multiply-adds differently, and one gelu in 24 would have another last bit under NoGrad.
+/// because both need the same costly function. The loop is the same whether the op is recorded or
+/// not: of two loops GCC 12 fuses multiply-adds differently, and some last bits would differ.
 template <class F>
 Tensor curve(std::string_view op, const Tensor& x, F f) {
   const Array X = x.value();

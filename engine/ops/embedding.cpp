@@ -65,11 +65,11 @@ Tensor embedding(const Tensor& tokens, const Tensor& positions, const Indices& i
   Array y(ids.shape().append({C}));
   Real* to = y.write();
   const Real* words = tokens.value().data();
-  const Real* places = positions.value().data();
+  const Real* vectors = positions.value().data();
   kernels::for_rows(ids.size(), C, 2, [&](Dim i) {
     const Real* const word = words + ids[i] * C;
-    const Real* const place = places + (first + i % T) * C;
-    for (Dim c = 0; c < C; ++c) to[i * C + c] = word[c] + place[c];
+    const Real* const position = vectors + (first + i % T) * C;
+    for (Dim c = 0; c < C; ++c) to[i * C + c] = word[c] + position[c];
   });
   return record(
       "embedding", y, wrt_adding(tokens, add_rows(ids, C)),

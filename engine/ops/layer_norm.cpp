@@ -31,13 +31,13 @@ Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, doubl
 
   auto rule = [X, stats, G, m](const Array& dy, std::array<bool, 3> wanted) {
     std::array<Array, 3> grads;  // dx, dgain, dbias
-    const auto place = [&](std::size_t i, const Shape& shape) -> Real* {
+    const auto write = [&](std::size_t i, const Shape& shape) -> Real* {
       if (!wanted[i]) return nullptr;
       grads[i] = Array(shape);
       return grads[i].write();
     };
-    kernels::layer_norm_rows_vjp(X.data(), stats.data(), G.data(), dy.data(), place(0, dy.shape()),
-                                 place(1, G.shape()), place(2, G.shape()), m.count, m.length);
+    kernels::layer_norm_rows_vjp(X.data(), stats.data(), G.data(), dy.data(), write(0, dy.shape()),
+                                 write(1, G.shape()), write(2, G.shape()), m.count, m.length);
     return grads;
   };
   return record("layer_norm", y, wrt({x, gain, bias}, std::move(rule)));

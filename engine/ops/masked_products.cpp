@@ -14,8 +14,6 @@ namespace fledge {
 
 namespace {
 
-using Table = std::vector<unsigned char>;
-
 void require_same_lead(std::string_view op, const Shape& a, const Shape& b) {
   require(a.rank() >= 2 && a.rank() == b.rank() &&
               a.without(-1).without(-1) == b.without(-1).without(-1),
@@ -30,7 +28,7 @@ struct Grids {
   // Calls f(i, j, ij) for every visible pair of a query i and a key j of its grid; ij is their
   // place in a table. Hidden pairs are skipped, never multiplied by zero, because 0·NaN is NaN.
   template <class F>
-  void each_visible(const Table& visible, F f) const {
+  void each_visible(const VisibleTable& visible, F f) const {
     for (Dim i = 0; i < count * n; ++i)
       for (Dim j = 0; j < m; ++j)
         if (visible[static_cast<std::size_t>(i * m + j)] != 0) f(i, i / n * m + j, i * m + j);
@@ -38,7 +36,8 @@ struct Grids {
 };
 
 /// C_ij = ⟨A_i, B_j⟩ where visible, else `hidden`
-Array dots(const Array& a, const Array& b, const Table& visible, Real hidden, const Grids& g) {
+Array dots(const Array& a, const Array& b, const VisibleTable& visible, Real hidden,
+           const Grids& g) {
   Array c = Array::full(a.shape().with(-1, g.m), hidden);
   g.each_visible(visible, [&, to = c.write(), d = g.d](Dim i, Dim j, Dim ij) {
     to[ij] = kernels::dot(a.data() + i * d, b.data() + j * d, d);
@@ -47,7 +46,7 @@ Array dots(const Array& a, const Array& b, const Table& visible, Real hidden, co
 }
 
 /// C_i = Σ_j W_ij·B_j over visible j
-Array mix(const Array& w, const Array& b, const Table& visible, const Grids& g) {
+Array mix(const Array& w, const Array& b, const VisibleTable& visible, const Grids& g) {
   Array c = Array::zeros(w.shape().with(-1, g.d));
   g.each_visible(visible,
                  [to = c.write(), W = w.data(), B = b.data(), d = g.d](Dim i, Dim j, Dim ij) {
@@ -57,7 +56,7 @@ Array mix(const Array& w, const Array& b, const Table& visible, const Grids& g) 
 }
 
 /// C_j = Σ_i W_ij·A_i over the i that see j
-Array weighted_sum_transposed(const Array& w, const Array& a, const Table& visible,
+Array weighted_sum_transposed(const Array& w, const Array& a, const VisibleTable& visible,
                               const Grids& g) {
   Array c = Array::zeros(a.shape().with(-2, g.m));
   g.each_visible(visible,
@@ -77,7 +76,7 @@ Tensor attention_scores(const Tensor& q, const Tensor& k, const Mask& mask) {
   require(q.dim(-1) == k.dim(-1), "attention_scores",
           "queries and keys differ in size: ", q.shape(), " and ", k.shape());
   const Grids g{q.shape().without(-1).without(-1).size(), q.dim(-2), k.dim(-2), q.dim(-1)};
-  const Table visible = mask.table(q.shape().with(-1, g.m), "attention_scores");
+  const VisibleTable visible = mask.table(q.shape().with(-1, g.m), "attention_scores");
   const Array Q = q.value(), K = k.value();
   return record("attention_scores", dots(Q, K, visible, Real(-infinity), g),
                 wrt(q, [K, visible, g](const Array& dS) { return mix(dS, K, visible, g); }),
@@ -94,7 +93,7 @@ Tensor weighted_sum(const Tensor& weights, const Tensor& v, const Mask& mask) {
   require(weights.dim(-1) == v.dim(-2), "weighted_sum",
           "keys and values differ in number: ", weights.shape(), " and ", v.shape());
   const Grids g{v.shape().without(-1).without(-1).size(), weights.dim(-2), v.dim(-2), v.dim(-1)};
-  const Table visible = mask.table(weights.shape(), "weighted_sum");
+  const VisibleTable visible = mask.table(weights.shape(), "weighted_sum");
   const Array W = weights.value(), V = v.value();
   return record(
       "weighted_sum", mix(W, V, visible, g),

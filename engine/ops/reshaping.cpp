@@ -70,7 +70,7 @@ Tensor slice(const Tensor& x, int axis, Dim begin, Dim end) {
                 }));
 }
 
-/// y = the parts behind one another      d part = its stretch of dy
+/// y = the parts, one after another      d part = its stretch of dy
 Tensor concat(const std::vector<Tensor>& parts, int axis) {
   require(!parts.empty(), "concat", "needs at least one tensor: got none");
   const Shape& first = parts[0].shape();

@@ -8,9 +8,7 @@ namespace fledge {
 
 namespace {
 
-using Table = std::vector<unsigned char>;  // 1 = may look; empty: a row sees all
-
-const unsigned char* data_of(const Table& visible) {
+const unsigned char* data_of(const VisibleTable& visible) {
   return visible.empty() ? nullptr : visible.data();
 }
 
@@ -20,7 +18,7 @@ const unsigned char* data_of(const Table& visible) {
 ///   y_i = exp(x_i) / Σ_j exp(x_j)            ∂y_i/∂x_j = y_i·(δ_ij − y_j)
 ///
 ///   dx = y ⊙ (dy − ⟨dy, y⟩)                  needs only y, so x is not kept
-Tensor softmax_over(std::string_view op, const Tensor& x, const Table& visible) {
+Tensor softmax_over(std::string_view op, const Tensor& x, const VisibleTable& visible) {
   const Rows m = rows_of(x.shape());
   Array y(x.shape());
   kernels::softmax_rows(x.value().data(), data_of(visible), y.write(), m.count, m.length);

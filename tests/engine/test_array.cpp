@@ -29,6 +29,8 @@ TEST_CASE("an array holds its numbers row by row") {
   CHECK((a.size() == 6 && a.rank() == 2 && a.dim(-1) == 3));
   CHECK((a.at({0, 2}) == Real(3) && a.at({1, 0}) == Real(4) && a[5] == Real(6)));
   CHECK(to_vector(a) == std::vector<double>{1, 2, 3, 4, 5, 6});
+  CHECK(reinterpret_cast<std::uintptr_t>(a.data()) % 64 == 0);  // a cache line
+  CHECK(broadcast_to(a, {2, 3}).data() == a.data());
   CHECK(same_bits(Array::full({2, 2}, Real(7)), Array({2, 2}, {7, 7, 7, 7})));
   CHECK(same_bits(Array::zeros({3}), Array({3}, std::vector<double>{0, 0, 0})));
   CHECK(same_bits(Array::ones({}), Array({}, {1})));
@@ -40,48 +42,32 @@ TEST_CASE("an array holds its numbers row by row") {
 TEST_CASE("numbers and indices that do not fit a shape are refused") {
   const Array a = counting({2, 3});
   const Dim most = std::numeric_limits<Dim>::max();
-  const auto index = [](Dim i, const std::string& shape) {
-    return "[]: index " + std::to_string(i) + " is outside shape " + shape;
-  };
+  const Shape half{most / 2, 2};
+  const std::vector<double> none, one{1}, three{1, 2, 3};
   const std::string item = "item: needs exactly one number: got shape ",
                     memory = "Array: too many elements to hold in memory: ";
-  const std::vector<std::pair<std::string, std::function<void()>>> shape_errors = {
-      {"Array: shape (2, 3) holds 6 numbers: got 3",
-       [] {
-         Array({2, 3}, {1, 2, 3});
-       }},
-      {"Array: shape (0) holds 0 numbers: got 1", [] { Array({0}, {1}); }},
-      {"Array: shape () holds 1 numbers: got 0", [] { Array({}, std::vector<double>{}); }},
-      {"at: 2 indices for shape (2, 3): got 1", [&] { a.at({1}); }},
-      {"at: 2 indices for shape (2, 3): got 3",
-       [&] {
-         a.at({0, 0, 0});
-       }},
-      {item + "(2)", [] { counting({2}).item(); }},
-      {item + "(0)", [] { Array::zeros({0}).item(); }},
-      {"with_shape: sizes differ: (2, 3) to (7)", [&] { a.with_shape({7}); }},
+  const auto check = [](const std::string& text, const std::function<void()>& call) {
+    CHECK(refusal<ShapeError>(call) == text);
   };
-  const std::vector<std::pair<std::string, std::function<void()>>> value_errors = {
-      {memory + "9223372036854775807", [&] { Array(Shape{most}); }},
-      {memory + "9223372036854775806",
-       [&] {
-         Array(Shape{most / 2, 2});
-       }},
-      {"at: index 3 of axis 1 is outside shape (2, 3)",
-       [&] {
-         a.at({0, 3});
-       }},
-      {"at: index -1 of axis 0 is outside shape (2, 3)",
-       [&] {
-         a.at({-1, 0});
-       }},
-      {index(-1, "(2, 3)"), [&] { a[-1]; }},
-      {index(6, "(2, 3)"), [&] { a[6]; }},
-      {index(most, "(2, 3)"), [&] { a[most]; }},
-      {index(0, "(0)"), [] { Array::zeros({0})[0]; }},
+  check("Array: shape (2, 3) holds 6 numbers: got 3", [&] { Array(a.shape(), three); });
+  check("Array: shape (0) holds 0 numbers: got 1", [&] { Array({0}, one); });
+  check("Array: shape () holds 1 numbers: got 0", [&] { Array({}, none); });
+  check("at: 2 indices for shape (2, 3): got 1", [&] { a.at({1}); });
+  check("at: 2 indices for shape (2, 3): got 3", [&] { a.at({0, 0, 0}); });
+  check(item + "(2)", [] { counting({2}).item(); });
+  check(item + "(0)", [] { Array::zeros({0}).item(); });
+  check("with_shape: sizes differ: (2, 3) to (7)", [&] { a.with_shape({7}); });
+
+  const auto check_value = [](const std::string& text, const std::function<void()>& call) {
+    CHECK(refusal<ValueError>(call) == text);
   };
-  for (const auto& [text, call] : shape_errors) CHECK(refusal<ShapeError>(call) == text);
-  for (const auto& [text, call] : value_errors) CHECK(refusal<ValueError>(call) == text);
+  check_value(memory + "9223372036854775807", [&] { Array(Shape{most}); });
+  check_value(memory + "9223372036854775806", [&] { Array b(half); });
+  for (const Dim i : {Dim{-1}, Dim{6}, most})
+    check_value("[]: index " + std::to_string(i) + " is outside shape (2, 3)", [&] { a[i]; });
+  check_value("[]: index 0 is outside shape (0)", [] { Array::zeros({0})[0]; });
+  check_value("at: index 3 of axis 1 is outside shape (2, 3)", [&] { a.at({0, 3}); });
+  check_value("at: index -1 of axis 0 is outside shape (2, 3)", [&] { a.at({-1, 0}); });
 }
 
 TEST_CASE("a copy is a handle to the same numbers, which may not be written while there are two") {
@@ -130,13 +116,6 @@ TEST_CASE("a clone has a block of its own") {
   CHECK(same_bits(a, counting({2, 2})));
 }
 
-TEST_CASE("blocks start at a cache line") {
-  for (const Dim size : {0, 1, 3, 17, 64, 1000}) {
-    const Array a = Array::zeros({size});
-    CHECK(reinterpret_cast<std::uintptr_t>(a.data()) % 64 == 0);
-  }
-}
-
 TEST_CASE("an array that does not exist has no numbers, and can only be assigned and printed") {
   Array none;
   CHECK_FALSE((none.exists() || none.is_unique()));
@@ -164,51 +143,43 @@ TEST_CASE("every use of an array that does not exist is refused by name") {
   const std::string never = ": this array was never given values",
                     needs_two = ": needs two arrays: the ",
                     mine = "backward: in a rule of 'mine': ";
-  struct Use {
-    std::string text;
-    std::vector<std::function<void()>> calls;
+  const auto check = [](const std::string& text, const std::vector<std::function<void()>>& calls) {
+    for (const auto& call : calls) CHECK(refusal<ValueError>(call) == text);
   };
-  const std::vector<Use> uses = {
-      {"shape" + never,
-       {[&] { none.shape(); }, [&] { none.rank(); }, [&] { none.dim(0); }, [&] { none[0]; },
-        [&] { none.at({0}); }, [&] { none.at({}); }, [&] { none.clone(); },
-        [&] { map(none, [](Real v) { return v; }); }, [&] { -none; }, [&] { none* Real(2); },
-        [&] { broadcast_to(none, {2}); }, [&] { sum_to(none, {}); }, [&] { product(square, none); },
-        [&] { product(transposed(none), square); },
-        [&] {
-          product_of_rows({2, 2}, none, square);
-        },
-        [&] { permuted(none, no_axes); }}},
-      {"data" + never, {[&] { none.data(); }, [&] { to_vector(none); }}},
-      {"write" + never, {[&] { none.write(); }}},
-      {"item" + never, {[&] { none.item(); }}},
-      {"with_shape" + never, {[&] { none.with_shape({0}); }}},
-      {"f" + needs_two + "second was never given values",
-       {[&] { zip("f", two, none, [](Real a, Real) { return a; }); }}},
-      {"+" + needs_two + "second was never given values", {[&] { two + none; }}},
-      {"-" + needs_two + "first was never given values", {[&] { none - two; }}},
-      {"*" + needs_two + "second was never given values",
-       {[&] { two* none; }, [&] { Array::ones({}) * none; }}},
-      {"/" + needs_two + "first was never given values", {[&] { none / none; }}},
-      {"sum_over: needs an array: got none",
-       {[&] { sum_over(none, no_axes); }, [&] { sum_over(none, axes); }}},
-      {"parameter: needs an array: got none", {[&] { parameter(none); }}},
-      {"set_grad: needs an array: got none", {[&] { p.set_grad(none); }}},
-      {"mine: needs a value to record: got no array",
-       {[&] { record("mine", none); },
-        [&] { record("mine", none, wrt(p, [](const Array& dy) { return dy; })); }}},
-      {"backward: the cotangent is no array", {[&] { backward(p * 2.0, none); }}},
-      {mine + "*" + needs_two + "second was never given values",
-       {[&] { backward(unfilled(product_with_none), two); }}},
-      {mine + "rule: must return the gradient of an argument of shape (2): got no array",
-       {[&] { backward(unfilled([](const Array&) { return Array(); }), two); },
-        [&] {
-          backward(record("mine", two, wrt({p, q}, joint)), two);
-        }}},
-      {"where: the condition is no array", {[&] { where(none, p, q); }}},
-  };
-  for (const Use& use : uses)
-    for (const auto& call : use.calls) CHECK(refusal<ValueError>(call) == use.text);
+  check("shape" + never,
+        {[&] { none.shape(); }, [&] { none.rank(); }, [&] { none.dim(0); }, [&] { none[0]; },
+         [&] { none.at({0}); }, [&] { none.at({}); }, [&] { none.clone(); },
+         [&] { map(none, [](Real v) { return v; }); }, [&] { -none; }, [&] { none* Real(2); },
+         [&] { broadcast_to(none, {2}); }, [&] { sum_to(none, {}); },
+         [&] { product(square, none); }, [&] { product(transposed(none), square); },
+         [&] { product_of_rows(square.shape(), none, square); }, [&] { permuted(none, no_axes); }});
+  check("data" + never, {[&] { none.data(); }, [&] { to_vector(none); }});
+  check("write" + never, {[&] { none.write(); }});
+  check("item" + never, {[&] { none.item(); }});
+  check("with_shape" + never, {[&] { none.with_shape({0}); }});
+  check("f" + needs_two + "second was never given values",
+        {[&] { zip("f", two, none, [](Real a, Real) { return a; }); }});
+  check("+" + needs_two + "second was never given values", {[&] { two + none; }});
+  check("-" + needs_two + "first was never given values", {[&] { none - two; }});
+  check("*" + needs_two + "second was never given values",
+        {[&] { two* none; }, [&] { Array::ones({}) * none; }});
+  check("/" + needs_two + "first was never given values", {[&] { none / none; }});
+  check("sum_over: needs an array: got none",
+        {[&] { sum_over(none, no_axes); }, [&] { sum_over(none, axes); }});
+  check("parameter: needs an array: got none", {[&] { parameter(none); }});
+  check("set_grad: needs an array: got none", {[&] { p.set_grad(none); }});
+  check("mine: needs a value to record: got no array",
+        {[&] { record("mine", none); },
+         [&] { record("mine", none, wrt(p, [](const Array& dy) { return dy; })); }});
+  check("backward: the cotangent is no array", {[&] { backward(p * 2.0, none); }});
+  check(mine + "*" + needs_two + "second was never given values",
+        {[&] { backward(unfilled(product_with_none), two); }});
+  check(mine + "rule: must return the gradient of an argument of shape (2): got no array",
+        {[&] { backward(unfilled([](const Array&) { return Array(); }), two); },
+         [&] {
+           backward(record("mine", two, wrt({p, q}, joint)), two);
+         }});
+  check("where: the condition is no array", {[&] { where(none, p, q); }});
   CHECK_FALSE(p.has_grad());
 }
 

@@ -1,12 +1,15 @@
+// Recording, the order of the backward pass, and what an exception, a freed graph or a shared block
+// may not change. What holds of the gradients of every op is in ops/test_op_table.cpp.
 #include "engine/autograd.h"
 
-#include <functional>
+#include <stdexcept>
 
 #include "engine/array_math.h"
 #include "engine/base/errors.h"
 #include "engine/ops.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"
+#include "tests/support/holding.h"
 #include "tests/support/refusal.h"
 
 using namespace tests;
@@ -31,6 +34,28 @@ const std::string not_recorded =
 const std::string freed_graph =
     "' was freed by an earlier backward(); run the forward pass again, or call the first one with "
     "Graph::keep";
+
+struct RuleFailed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// y = x; its rule throws.
+Tensor failing(const Tensor& x) {
+  return record("failing", x.value(),
+                wrt(x, [](const Array&) -> Array { throw RuleFailed("rule"); }));
+}
+
+// y = x; its rule returns an array of this shape, whatever x's.
+Tensor misshapen(const Tensor& x, const Shape& shape) {
+  return record("misshapen", x.value(),
+                wrt(x, [shape](const Array&) { return Array::ones(shape); }));
+}
+
+const std::string shared_values =
+    "write: these values are shared, with a graph that still needs them or with another Array: run "
+    "backward() or drop the result first, and keep copies with clone()";
+
+Tensor number(double value) { return parameter(Array({}, {value})); }
 
 }  // namespace
 
@@ -72,14 +97,6 @@ TEST_CASE("under NoGrad nothing is recorded, until the last one ends, also by an
   CHECK((w * w).needs_grad());
 }
 
-TEST_CASE("a wrong call is refused with the same words under NoGrad") {
-  const Tensor w = parameter(counting({2}));
-  const auto wrong = [&] { w + Tensor(counting({3})); };
-  const std::string message = refusal<ShapeError>(wrong);
-  const NoGrad no_grad;
-  CHECK(refusal<ShapeError>(wrong) == message);
-}
-
 TEST_CASE("a rule that is not needed is freed at once, with what it captured") {
   const Tensor w = parameter(counting({2}));
   Array saved = counting({2});
@@ -97,30 +114,22 @@ TEST_CASE("a rule that is not needed is freed at once, with what it captured") {
   CHECK(saved.is_unique());  // freed with the graph, although y lives
 }
 
-TEST_CASE("no rule runs for arguments that want no gradient") {
-  int wanted = 0, unwanted = 0;
-  const auto rule = [](int& runs) { return [&runs](const Array& dy) { return ++runs, dy; }; };
+TEST_CASE(
+    "edges may come as a list; without an input they are dropped, and their rules never run") {
   const Tensor w = parameter(counting({2})), c(counting({2}));
-  const Tensor y = record("pair", counting({2}), wrt(c, rule(unwanted)), wrt(w, rule(wanted)));
-  CHECK(y.node()->edges.size() == 1);
-  backward(sum(y));
-  CHECK(wanted == 1);
-  CHECK(unwanted == 0);
-  CHECK_FALSE(c.has_grad());
-}
-
-TEST_CASE("edges may come as a list, of which those without an input are dropped") {
-  const Tensor w = parameter(counting({2}));
-  const auto list = [](const std::vector<Tensor>& inputs) {
+  int runs = 0;
+  const auto list = [&](const std::vector<Tensor>& inputs) {
     PoolVector<Edge> edges;
-    for (const Tensor& x : inputs) edges.push_back(wrt(x, [](const Array& dy) { return dy; }));
+    for (const Tensor& x : inputs)
+      edges.push_back(wrt(x, [&runs](const Array& dy) { return ++runs, dy; }));
     return record("list", counting({2}), std::move(edges));
   };
-  CHECK(list({1.0, w}).node()->edges.size() == 1);
-  CHECK(list({w, 1.0, w}).node()->edges.size() == 2);
-  CHECK_FALSE(list({1.0}).needs_grad());
-  CHECK_FALSE(list({}).needs_grad());
+  CHECK(list({c, w}).node()->edges.size() == 1);
+  CHECK(list({w, c, w}).node()->edges.size() == 2);
+  CHECK_FALSE((list({c}).needs_grad() || list({}).needs_grad()));
   CHECK_FALSE(record("none", counting({2})).needs_grad());
+  backward(sum(list({c, w})));
+  CHECK((runs == 1 && w.has_grad() && !c.has_grad()));
 }
 
 TEST_CASE("one rule for several arguments runs once, and knows which of them are wanted") {
@@ -199,10 +208,10 @@ TEST_CASE("backward refuses what has no gradient") {
   CHECK_FALSE(w.has_grad());
 }
 
-TEST_CASE("Graph::keep: the same gradients again, and no stale ones inside") {
+TEST_CASE("Graph::keep: the same gradients again, also of intermediate results that keep theirs") {
   int runs = 0;
   const Tensor w = parameter(uniform({3}, 1));
-  const Tensor inner = tanh(w * w).keep_grad();
+  const Tensor square = w * w, inner = tanh(square).keep_grad();
   const Tensor y = sum(counted(inner, runs) * inner);
   backward(y, Graph::keep);
   const Array once = w.grad(), inner_once = inner.grad();
@@ -213,73 +222,217 @@ TEST_CASE("Graph::keep: the same gradients again, and no stale ones inside") {
   CHECK(same_bits(inner.grad(), inner_once));
   backward(y);
   CHECK(same_bits(w.grad(), once + once));
+  CHECK(same_bits(inner.grad(), inner_once + inner_once));
+  CHECK_FALSE(square.has_grad());
   CHECK(runs == 3);
   CHECK(refusal<GraphError>([&] { backward(y); }) == "backward: the graph of 'sum" + freed_graph);
   CHECK(same_bits(w.grad(), once + once));
 }
 
-TEST_CASE("the gradient is linear in the cotangent, and exactly zero for zeros") {
-  const Tensor w = parameter(uniform({3}, 1));
-  const Tensor y = tanh(w * w) * w;
-  const Array dy = uniform({3}, 2);
-  const auto gradient = [&](const Array& cotangent) {
-    w.zero_grad();
-    backward(y, cotangent, Graph::keep);
-    return w.grad();
-  };
-  CHECK(same_bits(gradient(dy * Real(2)), gradient(dy) * Real(2)));
-  CHECK(same_numbers(gradient(Array::zeros({3})), Array::zeros({3})));
-}
-
-TEST_CASE("one tensor at several places of a graph gets the sum of their gradients") {
-  using In = const std::vector<Tensor>&;
-  struct Row {
-    std::size_t places;
-    Shape shape;
-    std::function<Tensor(In)> f;
-  };
-  const std::vector<Row> rows = {
-      {4, {4}, [](In x) { return x[0] * x[1] + x[2] - x[3] * 3.0; }},
-      {3, {3, 3}, [](In x) { return matmul(matmul(x[0], transpose(x[1])), x[2]); }},
-      {2,
-       {4},
-       [](In x) {
-         return concat({slice(x[0], 0, 0, 3), slice(x[1], 0, 1, 4)}, 0);
-       }},
-      {2,
-       {3, 1},
-       [](In x) {
-         return x[0] - reshape(x[1], {1, 3}) * 2.0;
-       }},
-      {2,
-       {4, 3},
-       [](In x) {
-         return matmul(embedding(x[0], {2, 1}), transpose(x[1]));
-       }},
-  };
-  for (const Row& row : rows) {
-    const Array x = uniform(row.shape, 1);
-    std::vector<Tensor> apart;
-    for (std::size_t i = 0; i < row.places; ++i) apart.push_back(parameter(x.clone()));
-    const Tensor y = row.f(apart), together = parameter(x.clone());
-    const Array dy = uniform(y.shape(), 2);
-    backward(y, dy);
-    backward(row.f(std::vector<Tensor>(row.places, together)), dy);
-    Array sum = Array::zeros(row.shape);
-    for (const Tensor& argument : apart) sum = sum + argument.grad();
-    // Of two summands the order changes no bit.
-    CHECK((row.places == 2 ? same_numbers(together.grad(), sum) : close(together.grad(), sum)));
+TEST_CASE("a long and a short path that meet: no node goes on before all has come") {
+  for (const bool short_first : {true, false}) {
+    int runs = 0;
+    const Tensor x = number(2);
+    const Tensor trunk = counted(x * x, runs);
+    Tensor path = trunk;
+    for (int i = 0; i < 50; ++i) path = -path;
+    backward(short_first ? trunk * path : path * trunk);
+    CHECK(runs == 1);
+    CHECK(same_bits(x.grad(), Array({}, {32})));  // (x⁴)' = 4x³
   }
 }
 
-TEST_CASE("broadcasting sums the gradient over exactly the axes that were stretched") {
-  for (const Shape& to : {Shape{2, 3}, Shape{0, 3}})
-    for (const Shape& shape :
-         {Shape{3}, Shape{1, 3}, Shape{2, 1}, Shape{1, 1}, Shape{1}, Shape{}}) {
-      if (to[0] == 0 && shape == Shape{2, 1}) continue;
-      const Tensor w = parameter(uniform(shape, 1));
-      const Array dy = uniform(to, 2);
-      backward(w + Tensor(Array::zeros(to)), dy);
-      CHECK(same_bits(w.grad(), sum_to(dy, shape)));
-    }
+TEST_CASE("a path made before its sibling still waits for it") {
+  int runs = 0;
+  const Tensor x = number(2);
+  const Tensor old_branch = x * 3.0;
+  const Tensor trunk = counted(x * 5.0, runs);
+  const Tensor late = trunk * old_branch;
+  backward(late + trunk + old_branch);
+  CHECK(runs == 1);
+  CHECK(same_bits(x.grad(), Array({}, {5 * 6 + 3 * 10 + 5 + 3})));
+}
+
+TEST_CASE("detached branches, unused pieces and other parameters get nothing, and run nothing") {
+  int runs = 0;
+  const Tensor x = parameter(counting({3})), unused = parameter(counting({2}));
+  const Tensor cut = counted(x * x, runs).detach();
+  backward(sum(cut * x));
+  CHECK(runs == 0);
+  CHECK(same_bits(x.grad(), Array({3}, {1, 4, 9})));
+  CHECK_FALSE(unused.has_grad());
+  const Tensor whole = parameter(counting({6}));
+  backward(sum(split(whole, 3, 0)[1] * 5.0));
+  CHECK(same_bits(whole.grad(), Array({6}, {0, 0, 5, 5, 0, 0})));
+}
+
+TEST_CASE("one tensor in k positions gets k times the gradient, of chains and of one node") {
+  for (const int k : {2, 3, 10, 1000, 100000}) {
+    const Tensor x = number(3), z = number(1), last = parameter(Array({1}, {1}));
+    Tensor y = x;
+    for (int i = 1; i < k; ++i) y = y + x;
+    backward(y);
+    CHECK(same_bits(x.grad(), Array({}, {static_cast<double>(k)})));
+    std::vector<Tensor> parts(static_cast<std::size_t>(k), reshape(z, {1}));
+    parts.push_back(last);
+    backward(concat(parts, 0), counting({k + 1}));
+    CHECK(close(z.grad(), Array({}, {k * (k + 1.0) / 2}), 1e-2));
+    CHECK(same_bits(last.grad(), Array({1}, {k + 1.0})));
+  }
+}
+
+TEST_CASE("ladders of diamonds and long chains are passed once from end to end") {
+  int runs = 0;  // quadratic time would run into the limit that every test has
+  const Tensor x = number(3), z = number(1);
+  Tensor y = x, chain = z;
+  for (int rung = 0; rung < 1000; ++rung) {
+    const Tensor half = counted(y * 0.5, runs);
+    y = half + half;
+  }
+  backward(y);
+  CHECK(runs == 1000);
+  CHECK(same_bits(x.grad(), Array({}, {1})));
+  for (int i = 0; i < 200000; ++i) chain = -chain;
+  backward(chain);
+  CHECK(same_bits(z.grad(), Array({}, {1.0})));
+}
+
+TEST_CASE("a parameter may be written when no rule and no handle needs its values") {
+  const Tensor w = parameter(counting({2})), v = parameter(counting({2})), c(counting({2}));
+  const auto is_refused = [&](const Tensor& x) {
+    return refusal<GraphError>([&] { x.write(); }) == shared_values;
+  };
+  {
+    const Tensor y = sum(w * w);
+    CHECK(is_refused(w));
+    backward(y, Graph::keep);
+    CHECK(is_refused(w));
+    backward(y);
+    CHECK_FALSE(is_refused(w));  // y lives, its rules do not
+    CHECK(same_bits(w.grad(), Array({2}, {4, 8})));
+  }
+  { const Tensor dropped = w * w; }
+  CHECK_FALSE(is_refused(w));
+  {
+    const Tensor one_side = w * c;  // dw needs c; dc, which would need w, is not needed
+    CHECK_FALSE(is_refused(w));
+    const Tensor both = w * v;
+    CHECK((is_refused(w) && is_refused(v)));
+  }
+  {
+    const Array seen = w.value();
+    CHECK(is_refused(w));
+  }
+  {
+    const Tensor other_shape = reshape(w, {2, 1});
+    CHECK(is_refused(w));
+  }
+  {
+    const NoGrad no_grad;
+    const Tensor unrecorded = w * w;
+    CHECK_FALSE(is_refused(w));
+  }
+  w.zero_grad();
+  const Tensor sums = sum(w + w - 3.0);  // whose rules need no values
+  w.write()[0] = Real(100);
+  backward(sums);
+  CHECK(same_bits(w.grad(), Array({2}, {2, 2})));
+  CHECK(sums.item() == 0);
+}
+
+TEST_CASE("results outlive the handles they were computed from, gradients and values their graph") {
+  Array grad, value;
+  Tensor late;
+  {
+    const Tensor w = parameter(counting({2}));
+    const Tensor y = w * w;
+    late = sum(exp(w) * w);
+    backward(y, counting({2}));
+    grad = w.grad();
+    value = y.value();
+  }
+  CHECK(same_bits(grad, Array({2}, {2, 8})));
+  CHECK(same_bits(value, Array({2}, {1, 4})));
+  CHECK_NOTHROW(backward(late));
+}
+
+TEST_CASE("when a rule throws no gradient has changed and everything is freed") {
+  const Tensor w = parameter(counting({2}));
+  backward(sum(w * 5.0));
+  const Array witness = counting({1});
+  {
+    const Tensor bad = failing(holding(witness, w * w));
+    const Tensor late =
+        parameter(counting({2}));  // newer than `bad`: its gradient is finished first
+    const Tensor kept = (late * 2.0).keep_grad();
+    const Tensor y = sum(bad + kept);
+    CHECK(refusal<RuleFailed>([&] { backward(y); }) == "rule");
+    CHECK(same_bits(w.grad(), Array({2}, {5, 5})));
+    CHECK_FALSE(late.has_grad());
+    CHECK_FALSE(kept.has_grad());
+    CHECK_THROWS_AS(backward(y), GraphError);
+  }
+  CHECK(witness.is_unique());
+  backward(sum(w * 2.0));
+  CHECK(same_bits(w.grad(), Array({2}, {7, 7})));
+}
+
+TEST_CASE("after a failed backward no half gradient waits on a shared trunk") {
+  for (const Graph graph : {Graph::free, Graph::keep}) {
+    const Tensor w = parameter(counting({2}));
+    const Tensor trunk = w * 2.0;
+    const Tensor bad = failing(w);  // visited after trunk * 3.0, before trunk
+    CHECK_THROWS_AS(backward(sum(trunk * 3.0 + bad), graph), RuleFailed);
+    CHECK_FALSE(w.has_grad());
+    backward(sum(trunk));
+    CHECK(same_bits(w.grad(), Array({2}, {2, 2})));
+  }
+}
+
+TEST_CASE("a freed trunk is an error every time it is reached, never a missing gradient") {
+  const Tensor w = parameter(counting({2})), v = parameter(counting({2}));
+  const Tensor trunk = w * 2.0;
+  backward(sum(trunk));
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    CHECK_THROWS_AS(backward(sum(trunk * v)), GraphError);
+    CHECK(same_bits(w.grad(), Array({2}, {2, 2})));
+    CHECK_FALSE(v.has_grad());
+  }
+}
+
+TEST_CASE("a rule that returns no array, or one of a wrong shape, is an error") {
+  const Tensor w = parameter(counting({2, 3})), v = parameter(Array({}, {3}));
+  for (const Shape& shape : {Shape{3}, Shape{3, 2}, Shape{1, 3}, Shape{}, Shape{2, 4}, Shape{0}}) {
+    CAPTURE(to_string(shape));
+    const std::string message = refusal<ShapeError>([&] { backward(sum(misshapen(w, shape))); });
+    for (const auto& part :
+         {"of shape " + to_string(shape), std::string("of shape (2, 3)"), std::string("misshapen")})
+      CHECK_THAT(message, ContainsSubstring(part));
+  }
+  const auto empty = [&] {
+    return record("empty", v.value(), wrt(v, [](const Array&) { return Array(); }));
+  };
+  CHECK_THROWS_AS(backward(empty()), ValueError);
+  CHECK_THROWS_AS(backward(empty() + v), ValueError);  // also when something has come before
+  CHECK_FALSE((w.has_grad() || v.has_grad()));
+}
+
+TEST_CASE("a rule may return the cotangent itself, or one array twice: no block changes another") {
+  const Array constant = counting({2}), dy = counting({2});
+  const Tensor w = parameter(counting({2})), v = parameter(counting({2})),
+               x = parameter(counting({2}));
+  const auto same = [constant](const Array&) { return constant; };
+  backward(sum(record("constant", w.value(), wrt(w, same), wrt(v, same), wrt(v, same))));
+  CHECK(same_bits(constant, counting({2})));
+  CHECK(same_bits(w.grad(), counting({2})));
+  CHECK(same_bits(v.grad(), Array({2}, {2, 4})));
+  backward(x + x + x, dy);
+  CHECK(same_bits(dy, counting({2})));
+  CHECK(same_bits(x.grad(), Array({2}, {3, 6})));
+  w.zero_grad();
+  v.zero_grad();
+  backward(sum(w + v));  // both gradients start as one block
+  backward(sum(w * 3.0));
+  CHECK(same_bits(w.grad(), Array({2}, {4, 4})));
+  CHECK(same_bits(v.grad(), Array({2}, {1, 1})));
 }

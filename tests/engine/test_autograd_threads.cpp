@@ -97,20 +97,6 @@ TEST_CASE("a deep graph is freed without a backward pass, also when an exception
   CHECK_FALSE(x.has_grad());
 }
 
-TEST_CASE("two threads share constants and a finished table") {
-  const Tensor table(counting({4, 2}));
-  const auto sums = [&] {
-    const Tensor w = parameter(Array({2}, {1, 10}));
-    for (int i = 0; i < 200; ++i) backward(sum(embedding(table, {i % 4}) * w));
-    return w.grad();
-  };
-  Array there;
-  std::thread other([&] { there = sums(); });
-  const Array here = sums();
-  other.join();
-  CHECK(same_bits(here, there));
-}
-
 TEST_CASE("subnormal numbers survive, on every thread") {
   constexpr double tiny = std::numeric_limits<Real>::denorm_min();
   const auto check = [] {

@@ -1,4 +1,8 @@
+// Every mask shows the scores that its rule allows, written out once more here.
 #include "engine/masks.h"
+
+#include <array>
+#include <functional>
 
 #include "engine/base/errors.h"
 #include "tests/support/catch.h"
@@ -9,154 +13,100 @@ using tests::refusal;
 
 namespace {
 
-// One grid of a table as text: '#' may look.
-std::string grid(const std::vector<unsigned char>& table, Dim which, Dim queries, Dim keys) {
-  std::string text;
-  for (Dim i = 0; i < queries * keys; ++i)
-    text += table[static_cast<std::size_t>(which * queries * keys + i)] != 0 ? '#' : '.';
-  return text;
+struct MaskedScore {
+  Dim batch, query, key, queries, keys;
+
+  Dim distance() const { return query + keys - queries - key; }  // of the last ones it is 0
+};
+using MaskRule = std::function<bool(const MaskedScore&)>;
+
+struct RuledMask {
+  Mask mask;
+  MaskRule allows;
+};
+
+RuledMask operator&(const RuledMask& a, const RuledMask& b) {
+  return {a.mask & b.mask, [=](const MaskedScore& at) { return a.allows(at) && b.allows(at); }};
 }
 
-// A mask without batch as text, a line per query: '#' may look, '.' hidden.
-std::string picture(const Mask& mask, Dim queries, Dim keys) {
-  const std::vector<unsigned char> table = mask.table({queries, keys}, "picture");
-  std::string text;
-  for (Dim query = 0; query < queries; ++query) text += grid(table, query, 1, keys) + '\n';
-  return text;
+const RuledMask all_seen{Mask(), [](const MaskedScore&) { return true; }},
+    past_seen{causal(), [](const MaskedScore&at) { return at.distance() >= 0; }};
+
+RuledMask near_seen(Dim width) {
+  return {window(width),
+          [=](const MaskedScore& at) { return at.distance() < width && -at.distance() < width; }};
+}
+RuledMask start_seen(const std::vector<Dim>& lengths) {
+  return {padding(lengths), [=](const MaskedScore& at) {
+            return at.key < lengths[static_cast<std::size_t>(at.batch)];
+          }};
+}
+// Every third score is hidden.
+RuledMask table_seen(Dim queries, Dim keys) {
+  std::vector<bool> visible;
+  for (Dim i = 0; i < queries * keys; ++i) visible.push_back(i % 3 != 1);
+  return {custom(queries, keys, visible),
+          [=](const MaskedScore& at) { return (at.query * keys + at.key) % 3 != 1; }};
+}
+
+// Whether the table, and the spans if there are any, show what the rule allows, in both heads, and
+// spans never go back. Spans depend on the batch element only if a part of the mask does.
+void check_rule(const RuledMask& ruled, Dim batches, Dim queries, Dim keys, bool has_padding) {
+  INFO(batches << " x " << queries << " queries x " << keys << " keys");
+  const Shape scores{batches, 2, queries, keys};
+  const VisibleTable table = ruled.mask.table(scores, "op");
+  REQUIRE(static_cast<Dim>(table.size()) == scores.size());
+  const bool spanned = ruled.mask.has_spans();
+  const auto spans = spanned ? ruled.mask.spans(scores, "op") : PoolVector<IndexRange>();
+  REQUIRE(
+      (!spanned || static_cast<Dim>(spans.size()) == (has_padding ? batches * queries : queries)));
+  Dim wrong = 0;
+  for (Dim batch = 0; batch < batches; ++batch)
+    for (Dim query = 0; query < queries; ++query) {
+      IndexRange span{0, keys}, before{0, 0};
+      const auto row = static_cast<std::size_t>((has_padding ? batch * queries : 0) + query);
+      if (spanned) span = spans[row];
+      if (spanned && query > 0) before = spans[row - 1];
+      for (Dim key = 0; key < keys; ++key) {
+        const bool allowed = ruled.allows({batch, query, key, queries, keys});
+        if (spanned && allowed != (span.begin <= key && key < span.end)) ++wrong;
+        for (Dim head = 0; head < 2; ++head) {
+          const Dim at = ((batch * 2 + head) * queries + query) * keys + key;
+          if (allowed != (table[static_cast<std::size_t>(at)] != 0)) ++wrong;
+        }
+      }
+      if (span.begin < before.begin || span.begin > keys || span.end < before.end ||
+          span.end > keys)
+        ++wrong;
+    }
+  REQUIRE(wrong == 0);
 }
 
 }  // namespace
 
-TEST_CASE("masks of queries and keys, as pictures: '#' may look") {
-  constexpr Dim widest = std::numeric_limits<Dim>::max();
-  struct Row {
-    Mask mask;
-    Dim queries, keys;
-    std::string expected;
-  };
-  const Mask table = custom(2, 3, {true, false, true, false, false, true});
-  const Mask three = causal() & window(3) & custom(2, 2, {true, true, false, true});
-  const std::vector<Row> rows = {
-      {Mask(), 2, 3, "###\n###\n"},
-      {causal(), 4, 4, "#...\n##..\n###.\n####\n"},
-      {causal(), 2, 4, "###.\n####\n"},  // the newest query sees everything
-      {causal(), 1, 3, "###\n"},
-      {causal(), 4, 2, "..\n..\n#.\n##\n"},  // the first queries see nothing
-      {window(1), 3, 3, "#..\n.#.\n..#\n"},
-      {window(2), 4, 4, "##..\n###.\n.###\n..##\n"},
-      {window(2), 2, 4, ".###\n..##\n"},
-      {window(widest), 2, 2, "##\n##\n"},
-      {table, 2, 3, "#.#\n..#\n"},
-      // joined with &: all must allow
-      {causal() & window(2), 4, 4, "#...\n##..\n.##.\n..##\n"},
-      {causal() & Mask(), 2, 2, "#.\n##\n"},
-      {Mask() & causal(), 2, 2, "#.\n##\n"},
-      {three, 2, 2, "#.\n.#\n"},
-  };
-  for (const Row& row : rows) CHECK(picture(row.mask, row.queries, row.keys) == row.expected);
-}
-
-TEST_CASE("padding is by batch element, other masks repeat over the batch and over heads") {
-  const auto of_batch = padding({0, 2, 3}).table({3, 2, 3}, "op");
-  CHECK(grid(of_batch, 0, 2, 3) + grid(of_batch, 1, 2, 3) + grid(of_batch, 2, 2, 3) ==
-        "......##.##.######");
-  const auto of_heads = padding({1, 2}).table({2, 3, 1, 2}, "op");
-  for (Dim head = 0; head < 3; ++head)
-    CHECK(grid(of_heads, head, 1, 2) + grid(of_heads, 3 + head, 1, 2) == "#.##");
-  const auto both = (causal() & padding({1, 2})).table({2, 2, 2}, "op");
-  CHECK(grid(both, 0, 2, 2) + grid(both, 1, 2, 2) == "#.#.#.##");
-  CHECK(causal().table({2, 3, 4}, "op").size() == 24);
+TEST_CASE("spans and tables are what a mask allows, for every score, and spans never go back") {
+  for (const Dim queries : {0, 1, 2, 3, 7, 20})
+    for (const Dim keys : {0, 1, 2, 5, 7, 23}) {
+      check_rule(all_seen, 2, queries, keys, false);
+      check_rule(past_seen, 2, queries, keys, false);
+      check_rule(table_seen(queries, keys), 2, queries, keys, false);
+      check_rule(past_seen & table_seen(queries, keys) & all_seen, 2, queries, keys, false);
+      for (const Dim width : {Dim{1}, Dim{2}, Dim{5}, Dim{30}, std::numeric_limits<Dim>::max()})
+        for (const RuledMask& mask : {near_seen(width), past_seen & near_seen(width)}) {
+          check_rule(mask, 1, queries, keys, false);
+          check_rule(mask & start_seen({keys, 0, keys / 2}), 3, queries, keys, true);
+          check_rule(start_seen({keys / 2, keys}) & mask & past_seen, 2, queries, keys, true);
+        }
+    }
   CHECK(causal().table({0, 3}, "op").empty());
-  CHECK(causal().table({2, 0, 3}, "op").empty());
-  CHECK(padding({1, 2}).table({2, 0, 3}, "op").empty());
   CHECK(padding({}).table({0, 2, 2}, "op").empty());
-}
-
-TEST_CASE("all masks have spans but custom ones, and what they are part of") {
-  for (const Mask& mask : {Mask(), causal(), window(2), padding({1}), causal() & padding({1})})
-    CHECK(mask.has_spans());
+  CHECK(padding({}).spans({0, 4, 4}, "op").empty());
+  CHECK(Mask().spans({4, 7}, "op").size() == 4);
   const Mask own = custom(1, 1, {true});
   for (const Mask& mask : {own, own & causal(), causal() & own, Mask() & own})
     CHECK_FALSE(mask.has_spans());
-}
-
-namespace {
-
-// The rules of masks.h, written out once more for one place of the scores.
-struct Place {
-  Dim batch, query, key, queries, keys;
-
-  Dim distance() const { return query + keys - queries - key; }
-};
-
-bool causal_allows(const Place& at) { return at.distance() >= 0; }
-bool window_allows(Dim width, const Place& at) {
-  return at.distance() < width && -at.distance() < width;
-}
-bool padding_allows(const std::vector<Dim>& lengths, const Place& at) {
-  return at.key < lengths[static_cast<std::size_t>(at.batch)];
-}
-
-// Whether spans and table show the places that the rule allows, and spans never go back.
-template <class Rule>
-void check_rule(const Mask& mask, Dim batches, Dim queries, Dim keys, Rule allows) {
-  const Shape scores{batches, 2, queries, keys};
-  const PoolVector<KeyRange> spans = mask.spans(scores, "op");
-  const std::vector<unsigned char> table = mask.table(scores, "op");
-  const auto count = static_cast<Dim>(spans.size());
-  const bool agree = [&] {
-    for (Dim batch = 0; batch < batches; ++batch)
-      for (Dim query = 0; query < queries; ++query) {
-        const Dim row = (count == queries ? 0 : batch * queries) + query;
-        const KeyRange span = spans[static_cast<std::size_t>(row)];
-        for (Dim key = 0; key < keys; ++key) {
-          const bool allowed = allows(Place{batch, query, key, queries, keys});
-          if (allowed != (span.begin <= key && key < span.end)) return false;
-          for (Dim head = 0; head < 2; ++head) {
-            const Dim at = ((batch * 2 + head) * queries + query) * keys + key;
-            if (allowed != (table[static_cast<std::size_t>(at)] != 0)) return false;
-          }
-        }
-        if (span.begin < 0 || span.begin > keys || span.end < 0 || span.end > keys) return false;
-        if (query == 0) continue;
-        const KeyRange before = spans[static_cast<std::size_t>(row - 1)];
-        if (span.begin < before.begin || span.end < before.end) return false;
-      }
-    return true;
-  }();
-  INFO(batches << " x " << queries << " queries x " << keys << " keys");
-  REQUIRE((count == queries || count == batches * queries));
-  REQUIRE(agree);
-}
-
-}  // namespace
-
-TEST_CASE("spans and tables are what a mask allows, at every place, and spans never go back") {
-  for (const Dim queries : {0, 1, 2, 3, 7, 20})
-    for (const Dim keys : {0, 1, 2, 5, 7, 23})
-      for (const Dim width : {Dim{1}, Dim{2}, Dim{5}, Dim{30}, std::numeric_limits<Dim>::max() / 2})
-        for (const bool one_way : {false, true}) {
-          const std::vector<Dim> three{keys, 0, keys / 2}, two{keys / 2, keys};
-          const Mask near = one_way ? causal() & window(width) : window(width);
-          const auto near_allows = [&](const Place& at) {
-            return window_allows(width, at) && (!one_way || causal_allows(at));
-          };
-          check_rule(near, 1, queries, keys, near_allows);
-          check_rule(near & padding(three), 3, queries, keys,
-                     [&](const Place& at) { return near_allows(at) && padding_allows(three, at); });
-          check_rule(padding(two) & near & causal(), 2, queries, keys, [&](const Place& at) {
-            return near_allows(at) && causal_allows(at) && padding_allows(two, at);
-          });
-          check_rule(one_way ? causal() : Mask(), 2, queries, keys,
-                     [&](const Place& at) { return !one_way || causal_allows(at); });
-        }
-}
-
-TEST_CASE("spans: one row for all when no part asks for the batch") {
-  CHECK((causal() & window(2)).spans({3, 2, 4, 4}, "op").size() == 4);
-  CHECK(Mask().spans({4, 7}, "op").size() == 4);
-  CHECK((causal() & padding({1, 2, 3})).spans({3, 2, 4, 4}, "op").size() == 12);
-  CHECK(padding({}).spans({0, 4, 4}, "op").empty());
+  for (const Mask& mask : {Mask(), causal(), window(2), padding({1}), causal() & padding({1})})
+    CHECK(mask.has_spans());
 }
 
 TEST_CASE("masks that do not fit the scores are refused, and impossible masks when they are made") {
@@ -199,21 +149,12 @@ TEST_CASE("masks that do not fit the scores are refused, and impossible masks wh
         }) == "padding: lengths must not be negative: got -1");
   CHECK(refusal<ValueError>([] { window(0); }) == "window: the width must be at least 1: got 0");
   constexpr Dim vast = Dim{1} << 40;
-  for (const auto& [queries, keys, count] : std::vector<std::array<Dim, 3>>{{2, 3, 0},
-                                                                            {2, 3, 1},
-                                                                            {2, 3, 3},
-                                                                            {2, 3, 4},
-                                                                            {2, 3, 5},
-                                                                            {2, 3, 7},
-                                                                            {2, 3, 8},
-                                                                            {2, 3, 12},
-                                                                            {0, 0, 1},
-                                                                            {0, 3, 1},
-                                                                            {3, 0, 1},
-                                                                            {-1, -1, 1},
-                                                                            {vast, vast, 0}})
+  using Sizes = std::array<Dim, 3>;
+  std::vector<Sizes> wrong = {{0, 0, 1}, {0, 3, 1}, {3, 0, 1}, {-1, -1, 1}, {vast, vast, 0}};
+  for (const Dim count : {0, 1, 3, 4, 5, 7, 8, 12}) wrong.push_back({2, 3, count});
+  for (const auto& [queries, keys, count] : wrong)
     CHECK(refusal<ShapeError>([&, q = queries, k = keys, n = count] {
             custom(q, k, std::vector<bool>(static_cast<std::size_t>(n), true));
           }) == "custom: a table of (" + std::to_string(queries) + ", " + std::to_string(keys) +
-                    ") places: got " + std::to_string(count));
+                    ") entries: got " + std::to_string(count));
 }

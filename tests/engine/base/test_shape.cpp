@@ -1,6 +1,8 @@
 #include "engine/base/shape.h"
 
 #include <algorithm>
+#include <functional>
+#include <span>
 
 #include "engine/base/errors.h"
 #include "engine/base/indices.h"
@@ -76,78 +78,43 @@ TEST_CASE("a shape with an axis changed, removed, or axes appended") {
 
 TEST_CASE("impossible shapes and axes are refused, whoever makes them") {
   const std::string many = "Shape: more elements than can be counted: axis sizes up to ",
-                    big_text = std::to_string(big), vast_text = std::to_string(vast),
                     negative = "Shape: sizes must not be negative: got ",
                     nine = "Shape: at most 8 axes: got 9",
                     twice = "sum: an axis is named twice for shape (2, 3)";
-  const Shape shape{2, 3}, wide{vast, 1}, eight{1, 1, 1, 1, 1, 1, 1, 1};
-  const auto axes = [&](std::vector<int> list) { axes_of(list, shape, "sum"); };
-  struct Row {
-    std::function<void()> call;
-    std::string text;
+  constexpr Dim least = std::numeric_limits<Dim>::min();
+  const auto check = [](const std::string& text, const std::function<void()>& call) {
+    CHECK(refusal<ShapeError>(call) == text);
   };
-  const std::vector<Row> rows = {
-      {[] {
-         Shape{2, -1};
-       },
-       negative + "-1"},
-      {[] { Shape{std::numeric_limits<Dim>::min()}; }, negative + "-9223372036854775808"},
-      {[] { Shape{1, 1, 1, 1, 1, 1, 1, 1, 1}; }, nine},
-      {[] {
-         Shape{big, big};
-       },
-       many + big_text},
-      {[] {
-         Shape{vast, 2};
-       },
-       many + "2"},
-      {[] {
-         Shape{3, 3, vast};
-       },
-       many + vast_text},
-      // sizes beside a zero must still be countable
-      {[] {
-         Shape{0, vast, vast};
-       },
-       many + vast_text},
-      {[] {
-         Shape{vast, 0, vast};
-       },
-       many + vast_text},
-      {[] {
-         Shape{vast, vast, 0};
-       },
-       many + vast_text},
-      {[&] { wide.with(1, 2); }, many + "2"},
-      {[&] { wide.with(1, -2); }, negative + "-2"},
-      {[&] { eight.append({1}); }, nine},
-      {[] {
-         broadcast({big, 1}, {1, big}, "+");
-       },
-       many + big_text},
-      {[&] { axis_of(2, shape, "sum"); }, "sum: no axis 2 in shape (2, 3)"},
-      {[&] { axis_of(-3, shape, "sum"); }, "sum: no axis -3 in shape (2, 3)"},
-      {[&] { axis_of(std::numeric_limits<int>::min(), shape, "sum"); },
-       "sum: no axis -2147483648 in shape (2, 3)"},
-      {[] { axis_of(0, {}, "sum"); }, "sum: no axis 0 in shape ()"},
-      {[&] { shape.dim(2); }, "dim: no axis 2 in shape (2, 3)"},
-      {[&] { shape.with(2, 1); }, "with: no axis 2 in shape (2, 3)"},
-      {[&] { shape.without(-3); }, "without: no axis -3 in shape (2, 3)"},
-      {[&] {
-         axes({1, 1});
-       },
-       twice},
-      {[&] {
-         axes({1, -1});
-       },
-       twice},
-      {[&] {
-         axes({0, 2});
-       },
-       "sum: no axis 2 in shape (2, 3)"},
-      {[] { rows_of({}); }, "dim: no axis -1 in shape ()"},
-  };
-  for (const Row& row : rows) CHECK(refusal<ShapeError>(row.call) == row.text);
+  const std::vector<std::pair<std::vector<Dim>, std::string>> impossible = {
+      {{2, -1}, negative + "-1"},
+      {{least}, negative + "-9223372036854775808"},
+      {{1, 1, 1, 1, 1, 1, 1, 1, 1}, nine},
+      {{big, big}, many + std::to_string(big)},
+      {{vast, 2}, many + "2"},
+      {{3, 3, vast}, many + std::to_string(vast)},
+      {{0, vast, vast}, many + std::to_string(vast)},  // sizes beside a zero must be countable too
+      {{vast, 0, vast}, many + std::to_string(vast)},
+      {{vast, vast, 0}, many + std::to_string(vast)}};
+  for (const auto& [sizes, text] : impossible)
+    check(text, [&, from = sizes] { Shape{std::span<const Dim>(from)}; });
+
+  const Shape shape{2, 3}, wide{vast, 1}, eight{1, 1, 1, 1, 1, 1, 1, 1}, tall{1, big};
+  check(many + "2", [&] { wide.with(1, 2); });
+  check(negative + "-2", [&] { wide.with(1, -2); });
+  check(nine, [&] { eight.append({1}); });
+  check(many + std::to_string(big), [&] { broadcast(Shape{big, 1}, tall, "+"); });
+  check("dim: no axis 2 in shape (2, 3)", [&] { shape.dim(2); });
+  check("with: no axis 2 in shape (2, 3)", [&] { shape.with(2, 1); });
+  check("without: no axis -3 in shape (2, 3)", [&] { shape.without(-3); });
+  check("dim: no axis -1 in shape ()", [] { rows_of({}); });
+  check("sum: no axis 0 in shape ()", [] { axis_of(0, {}, "sum"); });
+  for (const int axis : {2, -3, std::numeric_limits<int>::min()})
+    check("sum: no axis " + std::to_string(axis) + " in shape (2, 3)",
+          [&] { axis_of(axis, shape, "sum"); });
+  const std::vector<std::pair<std::vector<int>, std::string>> lists = {
+      {{1, 1}, twice}, {{1, -1}, twice}, {{0, 2}, "sum: no axis 2 in shape (2, 3)"}};
+  for (const auto& [axes, text] : lists)
+    check(text, [&, list = axes] { axes_of(list, shape, "sum"); });
 }
 
 TEST_CASE("shapes align at the last axis and sizes of 1 stretch; others are refused with both") {

@@ -19,7 +19,7 @@ using kernels::tile_rows;
 
 namespace {
 
-using Spans = PoolVector<KeyRange>;
+using Spans = PoolVector<IndexRange>;
 
 struct HeadResults {
   Array y, log_sums, means, dq, dk, dv;
@@ -45,7 +45,7 @@ struct Head {
       : Head(queries, keys, size, mask.spans({1, queries, keys}, "test"), gap) {}
 
   Dim numbers(Dim rows) const { return rows == 0 ? 0 : (rows - 1) * step + D; }
-  KeyRange span(Dim i) const { return spans[static_cast<std::size_t>(i)]; }
+  IndexRange span(Dim i) const { return spans[static_cast<std::size_t>(i)]; }
   bool sees(Dim i, Dim j) const { return span(i).begin <= j && j < span(i).end; }
   bool sees_none(Dim i) const { return span(i).begin >= span(i).end; }
   double scale() const { return 1 / std::sqrt(static_cast<double>(D)); }
@@ -67,7 +67,7 @@ struct Head {
     const std::vector<Array> found = run_guarded(
         {q, k, v, dy}, {q.size(), 2 * n, n, q.size(), k.size(), k.size()},
         [&](const Inputs& in, const Outputs& out) {
-          const Guarded<KeyRange> seen(spans, calls++ == 0 ? Guard::behind : Guard::before);
+          const Guarded<IndexRange> seen(spans, calls++ == 0 ? Guard::behind : Guard::before);
           const kernels::HeadSizes sizes{n, m, D, Real(scale()), seen.data()};
           const kernels::StridedRows of_q{in[0], step}, of_k{in[1], step}, of_v{in[2], step},
               of_dy{in[3], step}, of_y{out[0], step};
@@ -153,7 +153,7 @@ HeadResults check_head(const Head& head) {
     }
   }
   for (Dim j = 0; j < head.m; ++j) {
-    const bool is_seen = std::any_of(head.spans.begin(), head.spans.end(), [=](KeyRange span) {
+    const bool is_seen = std::any_of(head.spans.begin(), head.spans.end(), [=](IndexRange span) {
       return span.begin <= j && j < span.end;
     });
     if (is_seen) continue;
@@ -324,13 +324,13 @@ TEST_CASE(
       for (const Dim offset : {Dim{0}, (Dim{1} << 24) - 2, (Dim{1} << 25) + 1, Dim{1} << 60}) {
         const Dim keys = count + 3;
         Spans spans = mask.spans({1, count, keys}, "test");
-        for (KeyRange& span : spans) {
+        for (IndexRange& span : spans) {
           if (span.begin > 0) span.begin += offset;  // the others see all keys before them
           span.end += offset;
         }
         kernels::SeeingLanes seeing(spans.data(), count);
         for (Dim j = offset; j < offset + keys; ++j) {
-          const kernels::Mask found = seeing.of(j);
+          const kernels::LaneMask found = seeing.of(j);
           for (int i = 0; i < lanes; ++i) {
             const auto query = static_cast<std::size_t>(i);
             const bool sees = i < count && spans[query].begin <= j && j < spans[query].end;

@@ -7,12 +7,10 @@
 #include <thread>
 #include <vector>
 
-#include "engine/autograd.h"
-#include "engine/ops.h"
-#include "tests/support/arrays.h"
 #include "tests/support/catch.h"
 #include "tests/support/threads.h"
 
+using namespace fledge;
 using namespace tests;
 using kernels::parallel_for;
 using kernels::parallel_ranges;
@@ -163,30 +161,4 @@ TEST_CASE("several threads may start parallel work at once") {
     });
   for (std::thread& caller : callers) caller.join();
   CHECK(wrong == 0);
-}
-
-TEST_CASE("any number of threads computes the same bits") {
-  // Each op large enough to be cut into tasks.
-  const std::vector<Array> inputs{uniform({4, 70, 96}, 1), uniform({32, 600}, 2), uniform({600}, 3),
-                                  uniform({600}, 4)};
-  const auto results = [&](int count) {
-    const Threads so_many(count);
-    std::vector<Tensor> x;
-    for (const Array& input : inputs) x.push_back(parameter(input));
-    const Tensor h = reshape(attention(x[0], 4, causal()), {280, 32});
-    const Tensor z = layer_norm(gelu(linear(h, x[1], x[2])), x[3], x[2]);
-    const Tensor y = concat({softmax(z), log_softmax(z), exp(z * 0.1)}, 0);
-    backward(sum(y) + sum(sum(z, {0})), Array({}, {0.7}));
-    std::vector<Array> all{y.value()};
-    for (const Tensor& input : x) all.push_back(input.grad());
-    return all;
-  };
-  const std::vector<Array> expected = results(1);
-  for (const int count : {2, 3, 4, 8}) {
-    const std::vector<Array> found = results(count);
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      INFO(count << " threads, result " << i);
-      CHECK(same_bits(found[i], expected[i]));
-    }
-  }
 }

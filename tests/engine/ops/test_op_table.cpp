@@ -151,7 +151,7 @@ TEST_CASE("every op: used twice it gives both gradients, and so does one tensor 
   });
 }
 
-TEST_CASE("every op in small blocks, on two threads, over memory full of NaN: the same bits") {
+TEST_CASE("every op in small blocks, on several threads, over memory full of NaN: the same bits") {
   for_each_row([](const OpCase& row, const std::vector<Array>& x) {
     const Array dy = random_dy(row.f, x, 7);
     const Pass whole = pass(row.f, x, dy);
@@ -162,7 +162,7 @@ TEST_CASE("every op in small blocks, on two threads, over memory full of NaN: th
       sizes.tasks = 100;
       sizes.task_numbers = sizes.block_k = sizes.packed_numbers = block + 1;
       sizes.task_rows = sizes.block_queries = sizes.small_head_queries = block;
-      const Blocked blocked(sizes, 2);
+      const Blocked blocked(sizes, static_cast<int>(block));
       const Pass found = pass(row.f, x, dy);
       INFO("blocks of " << block);
       REQUIRE(same_bits(found.y, whole.y));
