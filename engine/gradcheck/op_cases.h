@@ -1,8 +1,9 @@
 // The table of ops: a row for each op of ops.h and for each of its overloads.
 //
-// `fledge gradcheck` proves the gradient of every row by both oracles, and
-// tests/engine/ops/test_op_table.cpp tests on every row what holds of all ops. A new op gets a row;
-// until it has one a test fails. The table is compiled for both number types, and is in no library.
+// `fledge gradcheck` proves the gradient of every row by both oracles,
+// tests/engine/ops/test_op_table.cpp tests on every row what holds of all ops, and `make parity`
+// compares every row with PyTorch. A new op gets a row; until it has one a test fails. The table is
+// compiled for both number types, and is in no library.
 #pragma once
 
 #include <functional>
@@ -30,11 +31,13 @@ using OpFunction = std::function<Tensor(const std::vector<Tensor>& x)>;
 /// A call that must throw: f of arrays of ones.
 struct Refused {
   std::vector<Shape> shapes;
-  std::string says;       // shapes and numbers that the message must name
-  OpFunction f = {};      // empty: the f of the row
-  bool by_value = false;  // ValueError where it is true, else ShapeError
+  std::vector<std::string> says;  // what the message must name, in this order
+  OpFunction f;
+  bool by_value;  // ValueError where it is true, else ShapeError
 };
 
+/// A row. Its functions add to it, and take shapes as messages print them: "(2, 3) positive (3)"
+/// are two inputs, the second drawn from `positive`. After a ';' come the inputs of another call.
 struct OpCase {
   std::string name;  // its first word is the op
   std::vector<Input> inputs;
@@ -42,6 +45,12 @@ struct OpCase {
   OpFunction reference = {};                  // the same by other ops, where there is a formula
   std::vector<std::vector<Shape>> more = {};  // other shapes of the inputs, empty ones among them
   std::vector<Refused> refused = {};
+
+  OpCase& equals(OpFunction by_other_ops);
+  OpCase& also(const std::string& calls);
+  /// Calls of `other`, or of f, that throw ShapeError. The message names the shapes, or else `says`.
+  OpCase& refuses(const std::string& calls, const std::string& says = "", OpFunction other = {});
+  OpCase& refuses_value(const std::string& calls, const std::string& says, OpFunction other = {});
 };
 
 const std::vector<OpCase>& op_cases();

@@ -250,13 +250,18 @@ TEST_CASE("every op refuses what does not fit in both modes, and names itself an
     for (const Refused& refused : row.refused) {
       Tensors x;
       for (const Shape& shape : refused.shapes) x.push_back(parameter(Array::ones(shape)));
-      const auto call = [&] { (refused.f ? refused.f : row.f)(x); };
+      const auto call = [&] { refused.f(x); };
       const std::string text = refused.by_value ? refusal_in_both_modes<ValueError>(call)
                                                 : refusal_in_both_modes<ShapeError>(call);
       const auto symbol = operators.find(op_of(row));
       CHECK_THAT(text,
                  StartsWith((symbol == operators.end() ? op_of(row) : symbol->second) + ": "));
-      CHECK_THAT(text, ContainsSubstring(refused.says));
+      std::size_t at = 0;
+      for (const std::string& part : refused.says) {
+        INFO(text << " must name " << part);
+        at = text.find(part, at);
+        CHECK(at != text.npos);
+      }
       without.erase(op_of(row));
     }
   CHECK(without == std::set<std::string>{"exp", "gelu", "gelu_tanh", "log", "neg", "relu",
