@@ -40,19 +40,6 @@ OpCase op(std::string name, const std::string& inputs, OpFunction f) {
   return {std::move(name), calls_of(inputs)[0], std::move(f)};
 }
 
-/// f of the first inputs, and of what follows them in its declaration.
-template <class... P, class... A>
-OpFunction of_one(Tensor (*f)(const Tensor&, P...), A... rest) {
-  return [=](In x) { return f(x[0], rest...); };
-}
-template <class... P, class... A>
-OpFunction of_two(Tensor (*f)(const Tensor&, const Tensor&, P...), A... rest) {
-  return [=](In x) { return f(x[0], x[1], rest...); };
-}
-template <class... P, class... A>
-OpFunction of_three(Tensor (*f)(const Tensor&, const Tensor&, const Tensor&, P...), A... rest) {
-  return [=](In x) { return f(x[0], x[1], x[2], rest...); };
-}
 OpFunction of_itself(Tensor (*f)(const Tensor&, const Tensor&)) {
   return [f](In x) { return f(x[0], x[0]); };
 }

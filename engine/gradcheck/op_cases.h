@@ -26,7 +26,32 @@ struct Input {
   Draw draw = Draw::normal;
 };
 
+inline Array draw_input(const Input& input, Rng& rng) {
+  if (input.draw == Draw::normal) return random_normal(input.shape, 0, 1, rng);
+  if (input.draw == Draw::positive) return random_uniform(input.shape, 0.5, 2.5, rng);
+  std::vector<double> values;
+  const Dim below_zero = input.shape.size() / 2;
+  for (Dim i = 0; i < input.shape.size(); ++i)
+    values.push_back(0.25 * static_cast<double>(i - below_zero) + 0.125);
+  rng.shuffle(values);
+  return {input.shape, values};
+}
+
 using OpFunction = std::function<Tensor(const std::vector<Tensor>& x)>;
+
+/// f of the first inputs, and of what else it takes: of_one(slice, 1, 0, 2).
+template <class... P, class... A>
+OpFunction of_one(Tensor (*f)(const Tensor&, P...), A... rest) {
+  return [=](const std::vector<Tensor>& x) { return f(x[0], rest...); };
+}
+template <class... P, class... A>
+OpFunction of_two(Tensor (*f)(const Tensor&, const Tensor&, P...), A... rest) {
+  return [=](const std::vector<Tensor>& x) { return f(x[0], x[1], rest...); };
+}
+template <class... P, class... A>
+OpFunction of_three(Tensor (*f)(const Tensor&, const Tensor&, const Tensor&, P...), A... rest) {
+  return [=](const std::vector<Tensor>& x) { return f(x[0], x[1], x[2], rest...); };
+}
 
 /// A call that must throw: f of arrays of ones.
 struct Refused {
@@ -46,6 +71,21 @@ struct OpCase {
   std::vector<std::vector<Shape>> more = {};  // other shapes of the inputs, empty ones among them
   std::vector<Refused> refused = {};
 
+  /// The shapes of the inputs, then the other ones.
+  std::vector<std::vector<Shape>> calls() const {
+    std::vector<std::vector<Shape>> all{{}};
+    for (const Input& input : inputs) all[0].push_back(input.shape);
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  /// Inputs of these shapes.
+  std::vector<Array> draw(const std::vector<Shape>& shapes, Rng& rng) const {
+    std::vector<Array> x;
+    for (std::size_t i = 0; i < shapes.size(); ++i)
+      x.push_back(draw_input({shapes[i], inputs[i].draw}, rng));
+    return x;
+  }
+
   OpCase& equals(OpFunction by_other_ops);
   OpCase& also(const std::string& calls);
   /// Calls of `other`, or of f, that throw ShapeError. The message names the shapes, or else `says`.
@@ -62,16 +102,5 @@ Array table_of(const Mask& mask, const Shape& scores);
 Tensor attention_by_small_ops(const Tensor& q, const Tensor& k, const Tensor& v, Dim heads,
                               const Mask& mask);
 Tensor attention_by_small_ops(const Tensor& qkv, Dim heads, const Mask& mask);
-
-inline Array draw(const Input& input, Rng& rng) {
-  if (input.draw == Draw::normal) return random_normal(input.shape, 0, 1, rng);
-  if (input.draw == Draw::positive) return random_uniform(input.shape, 0.5, 2.5, rng);
-  std::vector<double> values;
-  const Dim below_zero = input.shape.size() / 2;
-  for (Dim i = 0; i < input.shape.size(); ++i)
-    values.push_back(0.25 * static_cast<double>(i - below_zero) + 0.125);
-  rng.shuffle(values);
-  return {input.shape, values};
-}
 
 }  // namespace fledge

@@ -4,6 +4,7 @@
 //
 // A line is a JSON object (README.md). fledge in double is the build of dual numbers with all
 // tangents 0.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -67,22 +68,14 @@ void print_op(const OpCase& op, const std::vector<Array>& inputs, std::uint64_t 
 }
 
 void print_ops() {
-  for (const OpCase& op : op_cases()) {
-    std::vector<std::vector<Shape>> calls{{}};
-    for (const Input& input : op.inputs) calls[0].push_back(input.shape);
-    calls.insert(calls.end(), op.more.begin(), op.more.end());
-    for (const std::vector<Shape>& shapes : calls)
+  const auto has_elements = [](const Shape& shape) { return shape.size() > 0; };
+  for (const OpCase& op : op_cases())
+    for (const std::vector<Shape>& shapes : op.calls())
       for (std::uint64_t seed = 1; seed <= 3; ++seed) {
         Rng rng(seed);
-        std::vector<Array> inputs;
-        bool is_empty = false;
-        for (std::size_t i = 0; i < shapes.size(); ++i) {
-          inputs.push_back(draw({shapes[i], op.inputs[i].draw}, rng));
-          is_empty = is_empty || shapes[i].size() == 0;
-        }
-        if (!is_empty) print_op(op, inputs, seed);
+        if (std::all_of(shapes.begin(), shapes.end(), has_elements))
+          print_op(op, op.draw(shapes, rng), seed);
       }
-  }
 }
 
 /// Inputs at the borders of an op: kinks, ties, and where exp would overflow.
