@@ -25,7 +25,8 @@ Comparison::Comparison(Method method, const CheckedGradients& checked)
   }
   recognise_rounding();
   max_error_ = -infinity;
-  each_element([&](Element& e) { judge(e); });
+  for (std::vector<Element>& of_parameter : elements_)
+    for (Element& e : of_parameter) judge(e);
   if (max_error_ == -infinity) max_error_ = infinity;  // no element was decided
   collect(wrong_, Verdict::wrong);
   if (method == Method::dual) collect(undecided_, Verdict::undecided);

@@ -82,12 +82,6 @@ class Comparison {
   bool is_listed(std::size_t p) const;
   const Element* first_gradient(std::size_t p) const;
 
-  template <class F>
-  void each_element(F f) {
-    for (std::vector<Element>& of_parameter : elements_)
-      for (Element& element : of_parameter) f(element);
-  }
-
   const CheckedGradients& checked_;
   Oracle oracle_;
   std::vector<std::vector<Element>> elements_;  // by parameter

@@ -228,7 +228,9 @@ OpCase& OpCase::refuses(const std::string& calls, const std::string& says, OpFun
 }
 
 OpCase& OpCase::refuses_value(const std::string& calls, const std::string& says, OpFunction other) {
-  refuses(calls, says, std::move(other)).refused.back().by_value = true;
+  const std::size_t before = refused.size();
+  refuses(calls, says, std::move(other));
+  for (std::size_t i = before; i < refused.size(); ++i) refused[i].by_value = true;
   return *this;
 }
 
