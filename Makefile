@@ -53,7 +53,7 @@ help-maintainers:
 	@echo 'make tsan         the tests under ThreadSanitizer'
 	@echo 'make threads      of these the tests of what threads touch (a minute)'
 	@echo 'make page-test    the HTML pages in a real browser: no message, keyboard, numbers'
-	@echo 'make parity       models, steps of AdamW and random programs beside PyTorch, in double'
+	@echo 'make parity       every op and module, and steps of AdamW, beside PyTorch, in double'
 	@echo 'make pytorch-test continues training in PyTorch, beside fledge that continues it'
 	@echo 'make peers        fledge beside oneDNN and PyTorch, in turn       (PEERS=$(PEERS))'
 
@@ -145,7 +145,7 @@ page-test:
 # Without PyTorch the two scripts stop with exit status 77 and say so.
 parity:
 	$(need) compiler cmake catch2
-	@.ci/parity $(BUILD) "$(OPTIONS) -DFLEDGE_TESTS=ON" $(ARGS)
+	@.ci/parity $(BUILD) "$(OPTIONS) -DFLEDGE_TESTS=ON"
 
 pytorch-test:
 	$(need) compiler cmake catch2

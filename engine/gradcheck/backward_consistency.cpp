@@ -60,8 +60,8 @@ double largest(const std::vector<double>& numbers) {
 // Compares each element of `found` with the same element of `expected`. It is found wrong if it
 // differs by more than `tolerance` times the largest expected number of its tensor. An element with
 // an expected number that is not finite is skipped. Returns the first tensor with wrong elements.
-std::optional<Finding> first_difference(const Gradients& found, const Gradients& expected,
-                                        double tolerance, const char* problem) {
+std::optional<WrongGradient> first_difference(const Gradients& found, const Gradients& expected,
+                                              double tolerance, const char* problem) {
   for (std::size_t p = 0; p < found.size(); ++p) {
     const double allowed = tolerance * largest(expected[p]) +
                            std::numeric_limits<double>::min();  // numbers below it are rounded
@@ -71,7 +71,7 @@ std::optional<Finding> first_difference(const Gradients& found, const Gradients&
       if (std::isfinite(expected[p][j]) && !(difference <= allowed))
         add_worst(worst, {j, found[p][j], expected[p][j], difference});
     }
-    if (!worst.empty()) return Finding{problem, p, worst};
+    if (!worst.empty()) return WrongGradient{problem, p, worst};
   }
   return {};
 }

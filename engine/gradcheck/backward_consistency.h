@@ -1,10 +1,8 @@
 // Jᵀ·v from backward(), computed in several ways that must agree.
 //
-// Used by gradcheck. Not here: whether Jᵀ·v is right; that takes an oracle.
-// Key idea: a wrong rule may give the right Jᵀ·v for one v. A right rule is linear in dy, and adds
-// to the gradient of its input. So backward() runs again: unchanged, with v = 0, with a scaled v,
-// and with a second op that uses every parameter.
-// Next: oracle.h.
+// A wrong rule may give the right Jᵀ·v for one v. A right rule is linear in dy, and adds to the
+// gradient of its input. So backward() runs again: unchanged, with v = 0, with a scaled v, and with
+// a second op that uses every parameter.
 #pragma once
 
 #include <functional>
@@ -37,7 +35,7 @@ struct WrongElement {
 void add_worst(std::vector<WrongElement>& worst, const WrongElement& element);
 
 /// A problem, and the elements of one parameter at which it shows most.
-struct Finding {
+struct WrongGradient {
   std::string problem;  // one sentence
   std::size_t parameter = 0;
   std::vector<WrongElement> elements;  // one to five, the worst first
@@ -47,7 +45,7 @@ struct Finding {
 /// Jᵀ·v, and the first repetition that gave another result, if there is one.
 struct BackwardConsistency {
   Gradients gradients;
-  std::optional<Finding> inconsistency;
+  std::optional<WrongGradient> inconsistency;
 };
 
 /// Computes Jᵀ·v by backward() of f(); f is evaluated once or twice. Gradients that the parameters

@@ -25,7 +25,8 @@ Comparison::Comparison(Method method, const CheckedGradients& checked)
   }
   recognise_rounding();
   max_error_ = -infinity;
-  each_element([&](Element& e) { judge(e); });
+  for (std::vector<Element>& of_parameter : elements_)
+    for (Element& e : of_parameter) judge(e);
   if (max_error_ == -infinity) max_error_ = infinity;  // no element was decided
   collect(wrong_, Verdict::wrong);
   if (method == Method::dual) collect(undecided_, Verdict::undecided);
@@ -65,45 +66,40 @@ double Comparison::error_of(const Element& e) const {
 // A gradient that is only rounding is zero: by dual numbers, which are exact but for rounding, and
 // by differences if the tensor is listed.
 void Comparison::recognise_rounding() {
-  std::vector<Element*> suspects, zeros;
+  std::vector<Element*> measured, zeros;
   const auto add_zero = [&](Element& e, double size) {
     rounding_[e.parameter] = std::max(rounding_[e.parameter], size);
     zeros.push_back(&e);
   };
-  each_element([&](Element& e) {
-    if (!(e.own_error() > oracle_.tolerance)) return;
-    e.is_small_beside_others = error_of(e) <= oracle_.tolerance;
-    if (e.is_noise() && !e.is_small_beside_others)
-      add_zero(e, e.found.noise);
-    else
-      suspects.push_back(&e);
-  });
-  // The worst first, more each time. Where one is an error, its parameter is wrong: the others are
-  // not measured, and their rounding is taken to be that of those that were.
-  std::stable_sort(suspects.begin(), suspects.end(), [](const Element* a, const Element* b) {
-    return a->parameter != b->parameter ? a->parameter < b->parameter
-                                        : a->own_error() > b->own_error();
-  });
-  std::vector<Element*> measured;
-  for (std::size_t begin = 0, count = 4; begin < suspects.size();) {
-    const std::size_t p = suspects[begin]->parameter;
-    std::size_t end = begin;
-    while (end < suspects.size() && end < begin + count && suspects[end]->parameter == p) ++end;
-    const std::vector<Element*> batch(suspects.begin() + static_cast<std::ptrdiff_t>(begin),
-                                      suspects.begin() + static_cast<std::ptrdiff_t>(end));
-    measure_changes(batch);
-    measured.insert(measured.end(), batch.begin(), batch.end());
-    count *= 2;
-    begin = end;
-    if (std::any_of(batch.begin(), batch.end(), [](const Element* e) { return e->is_steady(); })) {
+  for (std::vector<Element>& of_parameter : elements_) {
+    std::vector<Element*> suspects;
+    for (Element& e : of_parameter) {
+      if (!(e.own_error() > oracle_.tolerance)) continue;
+      e.is_small_beside_others = error_of(e) <= oracle_.tolerance;
+      if (e.is_noise() && !e.is_small_beside_others)
+        add_zero(e, e.found.noise);
+      else
+        suspects.push_back(&e);
+    }
+    // The worst first, more each time. Where one is an error, the parameter is wrong: the others are
+    // not measured, and their rounding is taken to be that of those that were.
+    std::stable_sort(suspects.begin(), suspects.end(), [](const Element* a, const Element* b) {
+      return a->own_error() > b->own_error();
+    });
+    for (std::size_t count = 4; !suspects.empty(); count *= 2) {
+      const auto end =
+          suspects.begin() + static_cast<std::ptrdiff_t>(std::min(count, suspects.size()));
+      const std::vector<Element*> batch(suspects.begin(), end);
+      suspects.erase(suspects.begin(), end);
+      measure_changes(batch);
+      measured.insert(measured.end(), batch.begin(), batch.end());
+      if (std::none_of(batch.begin(), batch.end(), [](const Element* e) { return e->is_steady(); }))
+        continue;
       double largest = 0;
       for (const Element* e : batch) largest = std::max({largest, e->change, e->far_change});
-      for (; begin < suspects.size() && suspects[begin]->parameter == p; ++begin) {
-        double& rounding = suspects[begin]->found.rounding;
-        rounding = std::max(rounding, 10 * largest);
-      }
+      for (Element* e : suspects) e->found.rounding = std::max(e->found.rounding, 10 * largest);
+      break;
     }
-    if (begin < suspects.size() && suspects[begin]->parameter != p) count = 4;
   }
   for (Element* e : measured) {
     e->change = std::max(e->change, e->found.rounding);
@@ -251,7 +247,7 @@ Comparison::Verdict Comparison::verdict_beside_larger(const Element& e) const {
 }
 
 // The five worst elements of each failure.
-void Comparison::collect(std::optional<Finding>& found, Verdict verdict) const {
+void Comparison::collect(std::optional<WrongGradient>& found, Verdict verdict) const {
   if (!found) return;
   found->elements.clear();
   for (const Element& e : elements_[found->parameter])
@@ -303,7 +299,7 @@ void Comparison::refuse_silent_zeros() {
   }
 }
 
-Finding Comparison::finding(const Element& e, std::string problem) const {
+WrongGradient Comparison::finding(const Element& e, std::string problem) const {
   return {std::move(problem), e.parameter, {{e.index, e.analytic, e.found.value, e.error}}};
 }
 

@@ -1,7 +1,4 @@
 // What one oracle finds when it is compared with the gradients of backward(), element by element.
-//
-// Used by gradcheck alone. Not here: how the findings of both oracles become one report.
-// Next: gradcheck.cpp.
 #pragma once
 
 #include <optional>
@@ -35,11 +32,11 @@ class Comparison {
   /// Compares all elements. `checked` must outlive this object.
   Comparison(Method method, const CheckedGradients& checked);
 
-  double max_error() const { return max_error_; }                 // as in GradcheckReport
-  const std::optional<Finding>& wrong() const { return wrong_; }  // the worst
+  double max_error() const { return max_error_; }                       // as in GradcheckReport
+  const std::optional<WrongGradient>& wrong() const { return wrong_; }  // the worst
   /// The first element whose verdict is a failure although it is not wrong. An element that is too
   /// small beside the others, or of which dual numbers prove six digits only, is no failure.
-  const std::optional<Finding>& undecided() const { return undecided_; }
+  const std::optional<WrongGradient>& undecided() const { return undecided_; }
   Verdict verdict(std::size_t p, std::size_t j) const { return elements_[p][j].verdict; }
   /// Why an element is undecided: one sentence.
   const char* reason(std::size_t p, std::size_t j) const { return elements_[p][j].reason; }
@@ -78,18 +75,12 @@ class Comparison {
   void measure_changes(std::vector<Element*> elements) const;
   void judge(Element& element);
   Verdict verdict_beside_larger(const Element& element) const;
-  void collect(std::optional<Finding>& found, Verdict verdict) const;
+  void collect(std::optional<WrongGradient>& found, Verdict verdict) const;
   void refuse_silent_zeros();
-  Finding finding(const Element& element, std::string problem) const;
+  WrongGradient finding(const Element& element, std::string problem) const;
   double error_of(const Element& element) const;
   bool is_listed(std::size_t p) const;
   const Element* first_gradient(std::size_t p) const;
-
-  template <class F>
-  void each_element(F f) {
-    for (std::vector<Element>& of_parameter : elements_)
-      for (Element& element : of_parameter) f(element);
-  }
 
   const CheckedGradients& checked_;
   Oracle oracle_;
@@ -97,7 +88,7 @@ class Comparison {
   double floor_ = 0;                            // 1 % of the largest scale
   std::vector<double> rounding_;  // by parameter: the largest rounding error that counts as zero
   double max_error_ = 0;
-  std::optional<Finding> wrong_, undecided_;
+  std::optional<WrongGradient> wrong_, undecided_;
 };
 
 }  // namespace fledge

@@ -1,8 +1,7 @@
 // From the pattern of a wrong gradient to the likely mistake, in words.
 //
-// Used by gradcheck alone. Key idea: a known mistake is a function that gives the gradient of a
-// rule with this mistake. A gradient is explained by the first mistake that gives the same numbers.
-// Next: diagnosis.cpp, mistakes.cpp.
+// A known mistake is a function that gives the gradient of a rule with this mistake. A gradient is
+// explained by the first mistake that gives the same numbers.
 #pragma once
 
 #include <functional>

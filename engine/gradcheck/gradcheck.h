@@ -2,11 +2,10 @@
 // its forward pass.
 //
 // It needs the dual build. There one number is a double (tangent 0) and a dual number (tangent 1),
-// so one program compares with finite differences and with exact dual numbers.
-// Not here: floats. Their rounding errors are larger than the errors that are looked for.
-// Key idea: compare Jᵀ·v from backward() with the same number got without it, for a random v: with
-// v = (1, …, 1) softmax's gradient is zero and every wrong rule for it passes.
-// Next: gradcheck.cpp, comparison.h.
+// so one program compares with finite differences and with exact dual numbers; the rounding of
+// floats is larger than the errors that are looked for. Jᵀ·v from backward() is compared with the
+// same number got without it, for a random v: with v = (1, …, 1) softmax's gradient is zero and
+// every wrong rule for it passes. Next: gradcheck.cpp, comparison.h.
 #pragma once
 
 #include <functional>

@@ -1,8 +1,7 @@
 // Which op computed the first number that is not finite, for a training run that diverges.
 //
-// Key idea: a detector costs time, so training runs without one. If the loss of a step is not
-// finite, the step is computed again, from the same weights, with a detector.
-// Next: nan_detector.cpp.
+// A detector costs time, so training runs without one. If the loss of a step is not finite, the step
+// is computed again, from the same weights, with a detector.
 #pragma once
 
 #include <cstdint>

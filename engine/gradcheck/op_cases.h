@@ -1,8 +1,9 @@
 // The table of ops: a row for each op of ops.h and for each of its overloads.
 //
-// `fledge gradcheck` proves the gradient of every row by both oracles, and
-// tests/engine/ops/test_op_table.cpp tests on every row what holds of all ops. A new op gets a row;
-// until it has one a test fails. The table is compiled for both number types, and is in no library.
+// `fledge gradcheck` proves the gradient of every row by both oracles,
+// tests/engine/ops/test_op_table.cpp tests on every row what holds of all ops, and `make parity`
+// compares every row with PyTorch. A new op gets a row; until it has one a test fails. The table is
+// compiled for both number types, and is in no library.
 #pragma once
 
 #include <functional>
@@ -25,16 +26,43 @@ struct Input {
   Draw draw = Draw::normal;
 };
 
+inline Array draw_input(const Input& input, Rng& rng) {
+  if (input.draw == Draw::normal) return random_normal(input.shape, 0, 1, rng);
+  if (input.draw == Draw::positive) return random_uniform(input.shape, 0.5, 2.5, rng);
+  std::vector<double> values;
+  const Dim below_zero = input.shape.size() / 2;
+  for (Dim i = 0; i < input.shape.size(); ++i)
+    values.push_back(0.25 * static_cast<double>(i - below_zero) + 0.125);
+  rng.shuffle(values);
+  return {input.shape, values};
+}
+
 using OpFunction = std::function<Tensor(const std::vector<Tensor>& x)>;
+
+/// f of the first inputs, and of what else it takes: of_one(slice, 1, 0, 2).
+template <class... P, class... A>
+OpFunction of_one(Tensor (*f)(const Tensor&, P...), A... rest) {
+  return [=](const std::vector<Tensor>& x) { return f(x[0], rest...); };
+}
+template <class... P, class... A>
+OpFunction of_two(Tensor (*f)(const Tensor&, const Tensor&, P...), A... rest) {
+  return [=](const std::vector<Tensor>& x) { return f(x[0], x[1], rest...); };
+}
+template <class... P, class... A>
+OpFunction of_three(Tensor (*f)(const Tensor&, const Tensor&, const Tensor&, P...), A... rest) {
+  return [=](const std::vector<Tensor>& x) { return f(x[0], x[1], x[2], rest...); };
+}
 
 /// A call that must throw: f of arrays of ones.
 struct Refused {
   std::vector<Shape> shapes;
-  std::string says;       // shapes and numbers that the message must name
-  OpFunction f = {};      // empty: the f of the row
-  bool by_value = false;  // ValueError where it is true, else ShapeError
+  std::vector<std::string> says;  // what the message must name, in this order
+  OpFunction f;
+  bool by_value;  // ValueError where it is true, else ShapeError
 };
 
+/// A row. Its functions add to it, and take shapes as messages print them: "(2, 3) positive (3)"
+/// are two inputs, the second drawn from `positive`. After a ';' come the inputs of another call.
 struct OpCase {
   std::string name;  // its first word is the op
   std::vector<Input> inputs;
@@ -42,6 +70,27 @@ struct OpCase {
   OpFunction reference = {};                  // the same by other ops, where there is a formula
   std::vector<std::vector<Shape>> more = {};  // other shapes of the inputs, empty ones among them
   std::vector<Refused> refused = {};
+
+  /// The shapes of the inputs, then the other ones.
+  std::vector<std::vector<Shape>> calls() const {
+    std::vector<std::vector<Shape>> all{{}};
+    for (const Input& input : inputs) all[0].push_back(input.shape);
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  /// Inputs of these shapes.
+  std::vector<Array> draw(const std::vector<Shape>& shapes, Rng& rng) const {
+    std::vector<Array> x;
+    for (std::size_t i = 0; i < shapes.size(); ++i)
+      x.push_back(draw_input({shapes[i], inputs[i].draw}, rng));
+    return x;
+  }
+
+  OpCase& equals(OpFunction by_other_ops);
+  OpCase& also(const std::string& calls);
+  /// Calls of `other`, or of f, that throw ShapeError. The message names the shapes, or else `says`.
+  OpCase& refuses(const std::string& calls, const std::string& says = "", OpFunction other = {});
+  OpCase& refuses_value(const std::string& calls, const std::string& says, OpFunction other = {});
 };
 
 const std::vector<OpCase>& op_cases();
@@ -53,16 +102,5 @@ Array table_of(const Mask& mask, const Shape& scores);
 Tensor attention_by_small_ops(const Tensor& q, const Tensor& k, const Tensor& v, Dim heads,
                               const Mask& mask);
 Tensor attention_by_small_ops(const Tensor& qkv, Dim heads, const Mask& mask);
-
-inline Array draw(const Input& input, Rng& rng) {
-  if (input.draw == Draw::normal) return random_normal(input.shape, 0, 1, rng);
-  if (input.draw == Draw::positive) return random_uniform(input.shape, 0.5, 2.5, rng);
-  std::vector<double> values;
-  const Dim below_zero = input.shape.size() / 2;
-  for (Dim i = 0; i < input.shape.size(); ++i)
-    values.push_back(0.25 * static_cast<double>(i - below_zero) + 0.125);
-  rng.shuffle(values);
-  return {input.shape, values};
-}
 
 }  // namespace fledge

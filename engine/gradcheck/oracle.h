@@ -1,8 +1,7 @@
 // The oracles: a derivative of ⟨v, f()⟩ obtained without any backward pass, in two ways.
 //
-// Used by gradcheck alone. Dual numbers: one forward pass with tangent 1 at the input. Differences:
-// six forward passes or more with tangent 0, which is arithmetic in double.
-// Next: comparison.h.
+// Dual numbers: one forward pass with tangent 1 at the input. Differences: six forward passes or
+// more with tangent 0, which is arithmetic in double.
 #pragma once
 
 #include <functional>

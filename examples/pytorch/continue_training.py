@@ -11,11 +11,12 @@ decay and clipping. Only dropout differs, because PyTorch draws other random num
 script computes fledge's check batch, and it stops if the loss or a gradient differs.
 
 Needs PyTorch 1.13 or later and NumPy. torchrun's processes share the rows of each batch
-(DistributedDataParallel, over gloo or nccl). With --fsdp they share weights and moments too; this
-needs PyTorch 2.4 or later.
+(DistributedDataParallel, over gloo or nccl).
 """
 import argparse
+import contextlib
 import json
+import math
 import os
 import pathlib
 import pickle
@@ -24,11 +25,110 @@ import sys
 import numpy as np
 import torch
 import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
 
-from fledge_run import (Text, batch_of, rate_at, read_safetensors, safetensors_bytes, windows_of,
-                        write)
+from fledge_run import (Text, batch_of, evaluation_windows, rate_at, read_safetensors,
+                        safetensors_bytes, windows_of, write)
 from gpt import GPT, sum_of_losses
-from learner import Learner, Processes, fsdp_functions, stop
+
+
+def stop(problem, status=1):
+    print(f"continue_training.py: {problem}", file=sys.stderr)
+    sys.exit(status)
+
+
+class Processes:
+    """This process among those that torchrun started; or it is alone."""
+
+    def __init__(self):
+        self.rank, self.count = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
+        has_gpu = torch.cuda.is_available()
+        self.device = torch.device(f"cuda:{os.environ.get('LOCAL_RANK', 0)}" if has_gpu else "cpu")
+        if has_gpu:
+            torch.cuda.set_device(self.device)
+        if "RANK" in os.environ:
+            dist.init_process_group("nccl" if has_gpu else "gloo")
+
+    def say(self, text):
+        if self.rank == 0:
+            print(text, flush=True)
+
+    def sum(self, number):
+        total = number.detach().double()
+        if self.count > 1:
+            dist.all_reduce(total)
+        return total.item()
+
+    def rows(self, text, windows):
+        """This process's rows of a batch. If there is none for it, a row without targets."""
+        own = windows[self.rank::self.count]
+        inputs, targets = batch_of(text, own or windows[:1])
+        targets = targets if own else np.full_like(targets, -1)
+        return torch.tensor(inputs).to(self.device), torch.tensor(targets).to(self.device)
+
+
+class Learner:
+    """A model in all processes, and its optimiser."""
+
+    def __init__(self, model, settings, processes):
+        self.settings, self.processes = settings, processes
+        self.named = dict(model.named_parameters())
+        self.model = DistributedDataParallel(model) if dist.is_initialized() else model
+        groups = [[p for p in self.named.values() if (p.dim() >= 2) == decays]
+                  for decays in (True, False)]
+        self.optimizer = torch.optim.AdamW(
+            [{"params": groups[0], "weight_decay": settings["decay"]},
+             {"params": groups[1], "weight_decay": 0.0}],
+            betas=(settings["beta1"], settings["beta2"]), eps=settings["eps"])
+
+    def state(self):
+        """{"weights": {NAME: tensor}, "moments": {NAME: {"step", "exp_avg", "exp_avg_sq"}}}"""
+        return {"weights": {name: p.detach() for name, p in self.named.items()},
+                "moments": {name: self.optimizer.state[p] for name, p in self.named.items()}}
+
+    def restore(self, state):
+        with torch.no_grad():
+            for name, p in self.named.items():
+                p.copy_(state["weights"][name])
+                self.optimizer.state[p] = {
+                    key: value.to("cpu" if key == "step" else p.device)
+                    for key, value in state["moments"][name].items()}
+
+    def step(self, text, step):
+        """The loss and the norm of the gradients before clipping."""
+        settings, processes = self.settings, self.processes
+        self.model.train()
+        torch.manual_seed(settings["seed"] % 2**62 + step * processes.count + processes.rank)
+        loss, count = 0.0, settings["accumulate"]
+        passes = [windows_of(text, settings, step, part) for part in range(count)]
+        all_targets = sum(length for windows in passes for _, length in windows)
+        for part, windows in enumerate(passes):
+            inputs, targets = processes.rows(text, windows)
+            waits = part < count - 1 and dist.is_initialized()  # gradients are averaged once
+            with self.model.no_sync() if waits else contextlib.nullcontext():
+                # A process has its rows' part of the mean over all targets of the step. Gradients
+                # are averaged over the processes, hence the factor.
+                share = sum_of_losses(self.model(inputs), targets) / all_targets
+                (share * processes.count).backward()
+            loss += processes.sum(share)
+        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), settings["clip"] or math.inf)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate_at(step, settings)
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        return loss, norm.item()
+
+    @torch.no_grad()
+    def evaluate(self, text):
+        """The mean loss over every token of a text, each predicted once."""
+        self.model.eval()
+        windows, batch = evaluation_windows(text, self.settings["context"]), self.settings["batch"]
+        total = torch.zeros((), dtype=torch.double)
+        for at in range(0, len(windows), batch):
+            inputs, targets = self.processes.rows(text, windows[at:at + batch])
+            total += sum_of_losses(self.model(inputs), targets).cpu()
+        return (self.processes.sum(total.to(self.processes.device))
+                / sum(length for _, length in windows))
 
 
 def arguments():
@@ -39,7 +139,6 @@ def arguments():
     parser.add_argument("--out", help="a folder for fledge eval and fledge generate")
     parser.add_argument("--checkpoint", help="a file to save to, and to go on from if it exists")
     parser.add_argument("--every", type=int, default=100, help="steps between two checkpoints")
-    parser.add_argument("--fsdp", action="store_true", help="divide weights and moments")
     options = parser.parse_args()
     out = pathlib.Path(options.out) if options.out else None
     if out and out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -81,9 +180,8 @@ def write_folder(out, source, weights, step):
     for name, weight in list(tensors.items()):  # GPT-2 always has biases
         if ".c_" in name and name.endswith(".weight"):
             tensors.setdefault(name[:-6] + "bias", np.zeros(weight.shape[1], np.float32))
-    metadata = {"format": "pt", "step": str(step)}
-    write(out / "model.safetensors",
-          lambda file: file.write(safetensors_bytes(tensors, metadata)))
+    data = safetensors_bytes(tensors, {"format": "pt", "step": str(step)})
+    write(out / "model.safetensors", lambda file: file.write(data))
     for path in [*source.glob("*.json"), *source.glob("*.txt")]:  # config.json and the tokenizer
         write(out / path.name, lambda file: file.write(path.read_bytes()))
 
@@ -100,11 +198,7 @@ def exported_state(model, tensors, gradients):
 
 
 def main():
-    options = arguments()
-    fsdp = fsdp_functions() if options.fsdp else None
-    processes = Processes()
-    if fsdp and not dist.is_initialized():
-        stop("--fsdp divides the weights among processes: start the script with torchrun", 2)
+    options, processes = arguments(), Processes()
     source = pathlib.Path(options.folder)
     if not (source / "training.safetensors").exists():
         stop(f"{source} must have a training.safetensors: fledge export RUN -o {source} --training")
@@ -121,7 +215,7 @@ def main():
     if settings["steps"] < step:
         stop(f"--steps counts fledge's steps too: it must be at least {step}, and is "
              f"{settings['steps']}", 2)
-    learner = Learner(model, settings, processes, fsdp)
+    learner = Learner(model, settings, processes)
     checkpoint = pathlib.Path(options.checkpoint) if options.checkpoint else None
     if checkpoint and checkpoint.exists():
         saved = torch.load(checkpoint, map_location="cpu")
@@ -132,21 +226,19 @@ def main():
     learner.restore(state)
 
     while step < settings["steps"]:
-        loss, norm = learner.step(text, settings, step, processes)
+        loss, norm = learner.step(text, step)
         step += 1
         processes.say(f"step {step} loss {loss:.7f} rate {rate_at(step - 1, settings):.6g} "
                       f"norm {norm:.6g}")
-        if checkpoint and (step % options.every == 0 or step == settings["steps"]):
+        is_due = step % options.every == 0 or step == settings["steps"]
+        if checkpoint and is_due and processes.rank == 0:
             state = {"export": metadata["checksum"], "step": step, "state": learner.state()}
-            if processes.rank == 0:
-                write(checkpoint, lambda file: torch.save(state, file))
+            write(checkpoint, lambda file: torch.save(state, file))
     if valid:
-        processes.say(f"held-out loss {learner.evaluate(valid, settings, processes):.7f}")
-    if options.out:
-        weights = learner.state()["weights"]
-        if processes.rank == 0:
-            write_folder(pathlib.Path(options.out), source, weights, step)
-            processes.say(f"saved in {options.out}, step {step}: fledge eval {options.out}")
+        processes.say(f"held-out loss {learner.evaluate(valid):.7f}")
+    if options.out and processes.rank == 0:
+        write_folder(pathlib.Path(options.out), source, learner.state()["weights"], step)
+        processes.say(f"saved in {options.out}, step {step}: fledge eval {options.out}")
     if dist.is_initialized():
         dist.barrier()
         sys.stdout.flush()

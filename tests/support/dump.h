@@ -65,24 +65,18 @@ class StoredArrays {
   std::set<std::string> read_;
 };
 
-/// Numbers begin … begin + shape.size() − 1 of an array, which are whole, under this shape.
-inline Indices whole_numbers(const Array& array, Dim begin, const Shape& shape) {
-  std::vector<Dim> numbers;
-  for (Dim i = begin; i < begin + shape.size(); ++i)
-    numbers.push_back(static_cast<Dim>(value_of(array[i])));
-  return {shape, numbers};
+/// An array of whole numbers, as such.
+inline Indices whole_numbers(const Array& array) {
+  const std::vector<double> numbers = to_vector(array);
+  return {array.shape(), std::vector<Dim>(numbers.begin(), numbers.end())};
 }
-inline Indices whole_numbers(const Array& array) { return whole_numbers(array, 0, array.shape()); }
-
-/// The target of padding, which does not count in a loss.
-inline constexpr Dim padding_target = -1;
 
 /// The relative error of each quantity of the folder, computed here.
 inline std::vector<std::pair<std::string, double>> dump_errors(const std::string& folder) {
   const SavedModel saved = read_model(folder);
   StoredArrays reference(folder + "/reference.safetensors");
   const Tensor logits = saved.model(whole_numbers(reference["x"]));
-  const Tensor loss = cross_entropy(logits, whole_numbers(reference["y"]), padding_target);
+  const Tensor loss = cross_entropy(logits, whole_numbers(reference["y"]), -1);
   backward(loss);
   std::vector<std::pair<std::string, double>> errors{
       {"logits", relative_error(logits.value(), reference["logits"])},

@@ -173,24 +173,13 @@ class JsonReader {
     return 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
   }
 
-  static void append(std::string& text, char32_t c) {
-    const auto put = [&](char32_t byte) { text += static_cast<char>(byte); };
-    if (c < 0x80) return put(c);
-    if (c >= 0x10000) put(0xF0 | c >> 18);
-    if (c >= 0x10000) put(0x80 | (c >> 12 & 0x3F));
-    if (c >= 0x800 && c < 0x10000) put(0xE0 | c >> 12);
-    if (c >= 0x800) put(0x80 | (c >> 6 & 0x3F));
-    if (c < 0x800) put(0xC0 | c >> 6);
-    put(0x80 | (c & 0x3F));
-  }
-
   std::string string() {
     constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
     std::string result;
     while (!take("\"")) {
       if (at_ >= text_.size()) fail("a string without an end");
       if (take("\\u")) {
-        append(result, escaped_code_point());
+        result += fledge::utf8_of(escaped_code_point());
       } else if (take("\\")) {
         const std::size_t letter = at_ < text_.size() ? letters.find(text_[at_]) : letters.npos;
         if (letter == letters.npos) fail("an unknown escape");

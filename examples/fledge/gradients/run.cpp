@@ -11,8 +11,8 @@ Subject subject_of(const OpCase& op, std::uint64_t seed) {
   Rng rng(seed);
   std::vector<Tensor> tensors;
   std::vector<NamedTensor> named;
-  for (const Input& input : op.inputs) {
-    tensors.push_back(parameter(draw(input, rng)));
+  for (const Array& x : op.draw(op.calls()[0], rng)) {
+    tensors.push_back(parameter(x));
     named.push_back({"input " + std::to_string(named.size()), tensors.back()});
   }
   return {[f = op.f, tensors] { return f(tensors); }, named};

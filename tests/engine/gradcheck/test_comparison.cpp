@@ -5,11 +5,8 @@
 #include <new>
 #include <stdexcept>
 
-#include "engine/array_math.h"
-#include "engine/autograd.h"
 #include "engine/base/interrupt.h"
-#include "engine/ops.h"
-#include "tests/support/arrays.h"
+#include "tests/engine/gradcheck/rules.h"
 #include "tests/support/catch.h"
 #include "tests/support/sanitized.h"
 
@@ -20,22 +17,13 @@ namespace {
 using Found = Comparison::Verdict;
 using OneInput = std::function<Tensor(const Tensor&)>;
 
-// x, with a rule that multiplies the gradient of element 0 by a factor.
-Tensor spoiled(const Tensor& x, double factor) {
-  return record("spoiled", x.value().clone(), wrt(x, [factor](const Array& dy) {
-                  Array dx = dy.clone();
-                  dx.write()[0] *= Real(factor);
-                  return dx;
-                }));
-}
-
 // f at x, whose element 0 has a gradient that is wrong by a factor; compared by each oracle.
 struct Compared {
   Compared(const OneInput& function, const Array& x, double factor = 1,
            const std::vector<std::string>& zero_gradients = {})
       : w(parameter(x.clone())) {
     options.zero_gradients = zero_gradients;
-    f = [=, this] { return function(spoiled(w, factor)); };
+    f = [=, this] { return function(spoiled_at(w, 0, factor)); };
     Array v = random_cotangent(f().shape(), 1);
     checked.emplace(CheckedGradients{f, named, options, v, gradients_of(f(), named, v)});
     dual.emplace(Method::dual, *checked);
@@ -59,18 +47,17 @@ struct Compared {
   std::optional<Comparison> dual, differences;
 };
 
-namespace f_of_one {
+namespace sample {
 const OneInput smooth = [](const Tensor& x) { return exp(x) * x; };
 const OneInput kinked = [](const Tensor& x) { return relu(x) + x; };
 const OneInput hidden = [](const Tensor& x) { return x * x + 1e10; };  // by rounding
 const OneInput constant = [](const Tensor& x) { return sum(softmax(x)) + 0.0; };
-}  // namespace f_of_one
+const Array three = uniform({3}, 1), around_kink({3}, {0.5, 0, -0.5});
+}  // namespace sample
 
 }  // namespace
 
 TEST_CASE("each oracle finds right, wrong and undecided elements, one beside the other") {
-  const Array three = uniform({3}, 1), around_kink({3}, {0.5, 0, -0.5});
-  const std::vector<std::string> listed{"w"};
   struct Row {
     const char* what;
     const OneInput& f;
@@ -80,17 +67,18 @@ TEST_CASE("each oracle finds right, wrong and undecided elements, one beside the
     std::vector<std::string> zero_gradients = {};
   };
   const std::vector<Row> rows = {
-      {"right", f_of_one::smooth, three, 1, "rrr", "rrr"},
-      {"half too much", f_of_one::smooth, three, 1.5, "wrr", "wrr"},
-      {"no change with the last places", f_of_one::smooth, three, 1 + 1e-6, "wrr", "wrr"},
-      {"between the two tolerances", f_of_one::smooth, three, 1 + 1e-10, "wrr", "rrr"},
-      {"not a number", f_of_one::smooth, three, quiet_nan, "wrr", "wrr"},
-      {"a kink", f_of_one::kinked, around_kink, 1, "rrr", "rur"},
-      {"a wrong element beside a kink", f_of_one::kinked, around_kink, 1 + 1e-6, "wrr", "wur"},
-      {"hidden by rounding", f_of_one::hidden, three, 1, "rrr", "uuu"},
-      {"an error that rounding cannot explain", f_of_one::hidden, three, 2, "wrr", "wuu"},
-      {"zeros", f_of_one::constant, three, 1, "uuu", "uuu"},
-      {"zeros that are listed", f_of_one::constant, three, 1, "rrr", "rrr", listed},
+      {"right", sample::smooth, sample::three, 1, "rrr", "rrr"},
+      {"half too much", sample::smooth, sample::three, 1.5, "wrr", "wrr"},
+      {"no change with the last places", sample::smooth, sample::three, 1 + 1e-6, "wrr", "wrr"},
+      {"between the two tolerances", sample::smooth, sample::three, 1 + 1e-10, "wrr", "rrr"},
+      {"not a number", sample::smooth, sample::three, quiet_nan, "wrr", "wrr"},
+      {"a kink", sample::kinked, sample::around_kink, 1, "rrr", "rur"},
+      {"a wrong element beside a kink", sample::kinked, sample::around_kink, 1 + 1e-6, "wrr",
+       "wur"},
+      {"hidden by rounding", sample::hidden, sample::three, 1, "rrr", "uuu"},
+      {"an error that rounding cannot explain", sample::hidden, sample::three, 2, "wrr", "wuu"},
+      {"zeros", sample::constant, sample::three, 1, "uuu", "uuu"},
+      {"zeros that are listed", sample::constant, sample::three, 1, "rrr", "rrr", {"w"}},
   };
   for (const Row& row : rows) {
     INFO(row.what);
@@ -104,37 +92,6 @@ TEST_CASE("each oracle finds right, wrong and undecided elements, one beside the
       if (by->wrong()) CHECK(by->wrong()->worst().index == 0);
     }
   }
-}
-
-TEST_CASE("the largest error, both numbers and the problem are those of the decided elements") {
-  const Array three = uniform({3}, 1), around_kink({3}, {0.5, 0, -0.5});
-  const Compared right(f_of_one::smooth, three), wrong(f_of_one::smooth, three, 1.5),
-      nan(f_of_one::smooth, three, quiet_nan), kink(f_of_one::kinked, around_kink),
-      rounded(f_of_one::hidden, three), zeros(f_of_one::constant, three),
-      moving(f_of_one::smooth, three, 1, {"w"});
-  CHECK(right.dual->max_error() < 1e-14);
-  CHECK(right.differences->max_error() < 1e-10);
-  CHECK(kink.differences->max_error() < 1e-8);
-  CHECK(rounded.differences->max_error() == infinity);
-  for (const auto& by : {wrong.dual, wrong.differences}) {
-    CHECK(by->wrong()->problem == "the gradient is wrong");
-    CHECK_THAT(by->wrong()->worst().analytic, WithinRel(1.5 * by->wrong()->worst().expected, 1e-7));
-    CHECK_THAT(by->max_error(), WithinRel(0.5, 1e-7));
-    CHECK_THAT(by->diagnose_parameter(0).pattern, StartsWith("1 of 3 elements is wrong"));
-  }
-  for (const auto& by : {nan.dual, nan.differences}) {
-    CHECK(std::isnan(by->max_error()));
-    CHECK(std::isnan(by->wrong()->worst().analytic));
-  }
-  CHECK(kink.differences->undecided()->worst().index == 1);
-  CHECK_THAT(kink.differences->undecided()->problem,
-             StartsWith("finite differences do not converge"));
-  CHECK_THAT(rounded.differences->undecided()->problem,
-             StartsWith("rounding hides this derivative"));
-  for (const auto& by : {zeros.dual, zeros.differences})
-    CHECK_THAT(by->undecided()->problem, ContainsSubstring("zero_gradients"));
-  for (const auto& by : {moving.dual, moving.differences})
-    CHECK_THAT(by->wrong()->problem, StartsWith("the tensor is listed in zero_gradients"));
 }
 
 // Beside 2e-5 log has a smooth stretch that is too short for 1e-8: the steps disagree by more.
@@ -186,7 +143,7 @@ TEST_CASE("an error stays wrong if f throws at the changed inputs") {
   const auto compare = [&](auto error) {
     const std::function<Tensor()> f = [&] {
       if (to_vector(w.value()) != to_vector(x)) throw error;
-      return f_of_one::smooth(spoiled(w, 1 + 1e-9));
+      return sample::smooth(spoiled_at(w, 0, 1 + 1e-9));
     };
     const CheckedGradients checked{f, twice, options, v, gradients_of(f(), twice, v)};
     return Comparison(Method::dual, checked).verdict(0, 0);

@@ -15,12 +15,10 @@ TEST_CASE("NanDetector: a value, at its op, with its inputs") {
   const NanDetector detector;
   const Tensor z = sum(log(x) * y);  // log 0 comes first, the product and the sum after it
   REQUIRE(detector.finding().has_value());
-  CHECK(detector.finding()->op == "log");
-  CHECK_FALSE(detector.finding()->backward);
-  CHECK(detector.finding()->shape == Shape{3});
-  CHECK(detector.finding()->element == 1);
-  CHECK(detector.finding()->value == -infinity);
-  CHECK(detector.finding()->inputs == std::vector<const Node*>{x.node().get()});
+  const NanDetector::Finding& found = *detector.finding();
+  CHECK((found.op == "log" && !found.backward && found.shape == Shape{3}));
+  CHECK((found.element == 1 && found.value == -infinity));
+  CHECK(found.inputs == std::vector<const Node*>{x.node().get()});
   CHECK(z.item() == -infinity);
 }
 
@@ -29,10 +27,9 @@ TEST_CASE("NanDetector: a gradient that is not finite where its value is") {
   const NanDetector detector;
   backward(sum(sqrt(x)));  // the slope at 0 is infinite
   REQUIRE(detector.finding().has_value());
-  CHECK(detector.finding()->op == "sqrt");
-  CHECK(detector.finding()->backward);
-  CHECK(detector.finding()->element == 1);
-  CHECK(detector.finding()->inputs == std::vector<const Node*>{x.node().get()});
+  const NanDetector::Finding& found = *detector.finding();
+  CHECK((found.op == "sqrt" && found.backward && found.element == 1));
+  CHECK(found.inputs == std::vector<const Node*>{x.node().get()});
 }
 
 TEST_CASE("NanDetector: what is right is no finding, what is wrong beside it is") {

@@ -18,26 +18,19 @@ std::string op_of(const OpCase& row) { return row.name.substr(0, row.name.find('
 std::vector<Array> draw_all(const OpCase& row, const std::vector<Shape>& shapes) {
   REQUIRE(shapes.size() == row.inputs.size());
   Rng rng(1);
-  std::vector<Array> x;
-  for (std::size_t i = 0; i < shapes.size(); ++i)
-    x.push_back(draw({shapes[i], row.inputs[i].draw}, rng));
-  return x;
+  return row.draw(shapes, rng);
 }
 
 // check(row, x) for the inputs of every row, and for those of its other shapes.
 void for_each_row(
     const std::function<void(const OpCase& row, const std::vector<Array>& x)>& check) {
-  for (const OpCase& row : op_cases()) {
-    std::vector<std::vector<Shape>> all{{}};
-    for (const Input& input : row.inputs) all[0].push_back(input.shape);
-    all.insert(all.end(), row.more.begin(), row.more.end());
-    for (const std::vector<Shape>& shapes : all) {
+  for (const OpCase& row : op_cases())
+    for (const std::vector<Shape>& shapes : row.calls()) {
       std::string text;
       for (const Shape& shape : shapes) text += " " + to_string(shape);
       INFO(row.name << " of" << text);
       check(row, draw_all(row, shapes));
     }
-  }
 }
 
 Array random_dy(const Function& f, const std::vector<Array>& x, std::uint64_t seed) {
@@ -250,13 +243,18 @@ TEST_CASE("every op refuses what does not fit in both modes, and names itself an
     for (const Refused& refused : row.refused) {
       Tensors x;
       for (const Shape& shape : refused.shapes) x.push_back(parameter(Array::ones(shape)));
-      const auto call = [&] { (refused.f ? refused.f : row.f)(x); };
+      const auto call = [&] { refused.f(x); };
       const std::string text = refused.by_value ? refusal_in_both_modes<ValueError>(call)
                                                 : refusal_in_both_modes<ShapeError>(call);
       const auto symbol = operators.find(op_of(row));
       CHECK_THAT(text,
                  StartsWith((symbol == operators.end() ? op_of(row) : symbol->second) + ": "));
-      CHECK_THAT(text, ContainsSubstring(refused.says));
+      std::size_t at = 0;
+      for (const std::string& part : refused.says) {
+        INFO(text << " must name " << part);
+        at = text.find(part, at);
+        CHECK(at != text.npos);
+      }
       without.erase(op_of(row));
     }
   CHECK(without == std::set<std::string>{"exp", "gelu", "gelu_tanh", "log", "neg", "relu",
@@ -280,12 +278,9 @@ TEST_CASE("every op refuses a tensor that was never given a value, in both modes
 TEST_CASE("every op: every element of every gradient is right by both oracles") {
   for (const OpCase& row : op_cases()) {
     Rng rng(6);
-    std::vector<Array> x;
+    const std::vector<Array> x = row.draw(row.calls()[0], rng);
     Dim elements = 0;
-    for (const Input& input : row.inputs) {
-      x.push_back(draw(input, rng));
-      elements += input.shape.size();
-    }
+    for (const Array& each : x) elements += each.size();
     const GradcheckReport report = gradcheck(row.f, x, {.seed = 6});
     INFO(row.name << ": " << to_string(report));
     CHECK((report.ok && report.undecided == 0 && report.elements == elements));
