@@ -8,7 +8,7 @@
 #include "examples/fledge/train/source.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
-#include "nn/gpt/folder.h"
+#include "nn/gpt/weights.h"
 #include "nn/text/tokenizer_files.h"
 #include "nn/train/trainer.h"
 

@@ -46,6 +46,11 @@ std::vector<std::string> other_marks(const JsonValue& config, Dim vocabulary);
 /// The text of generation_config.json, which transformers reads.
 std::string generation_config_json(const MarkTokens& marks);
 
+/// Throws FormatError for a key that asks for other mathematics than this model computes. Returns the
+/// keys that are not known: GPT-2's class in transformers ignores them, as its own that change no
+/// number of the model.
+std::vector<std::string> check_config_keys(const JsonValue& config);
+
 /// Reads a config.json of fledge or of GPT-2. Without the key "bias" the model has biases, without
 /// "model_type" it is "gpt2". The dropout is resid_pdrop, by default 0. embd_pdrop may differ, and
 /// attn_pdrop, which fledge does not have: a trained model computes without them. n_ctx is ignored,

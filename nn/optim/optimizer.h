@@ -1,4 +1,4 @@
-// Functions that all optimisers share. A step changes all parameters or none.
+// Functions that all optimisers share, and clipping. A step changes all parameters or none.
 #pragma once
 
 #include <vector>
@@ -65,5 +65,14 @@ inline void allocate_moment(Array& moment, const Tensor& p) {
 /// Pointers to the numbers of each parameter; null for a parameter without a gradient. Throws
 /// GraphError if a graph still needs the old numbers of one of them.
 PoolVector<Real*> writable_numbers(const std::vector<Tensor>& parameters);
+
+/// Gradient clipping by global norm (Pascanu, Mikolov & Bengio 2013).
+///
+/// Scales all gradients by the same factor so that ‖g‖₂ ≤ max_norm. Returns ‖g‖₂ before scaling. If
+/// it is already ≤ max_norm, the gradients keep their bits. Squares and small factors are computed
+/// in double, so even float gradients of 1e30 can be clipped to 1e-10. Throws ValueError unless
+/// max_norm > 0, for a tensor that is no parameter and for a parameter that is listed twice;
+/// NumericError if the norm is not finite.
+double clip_gradients(const std::vector<Tensor>& parameters, double max_norm);
 
 }  // namespace fledge

@@ -1,7 +1,7 @@
 #include "tests/parity/dumps.h"
 
 #include "nn/optim/adamw.h"
-#include "nn/optim/clip.h"
+#include "nn/optim/optimizer.h"
 #include "tests/parity/ops.h"
 #include "tests/support/dump.h"
 

@@ -2,7 +2,6 @@
 // one error each are in tests/formats/config.txt.
 #include "nn/gpt/config.h"
 
-#include "nn/gpt/config_keys.h"
 #include "nn/gpt/weights.h"
 #include "nn/io/files.h"
 #include "tests/nn/modules.h"
@@ -20,8 +19,8 @@ constexpr LanguageModelSizes written_sizes{
 bool same_sizes(const LanguageModelSizes& a, const LanguageModelSizes& b) {
   return a.vocabulary == b.vocabulary && a.context == b.context && a.layers == b.layers &&
          a.heads == b.heads && a.width == b.width && a.hidden == b.hidden &&
-         a.dropout == b.dropout && a.bias == b.bias && a.activation == b.activation &&
-         a.epsilon == b.epsilon && words_of(a.variant.without) == words_of(b.variant.without);
+         a.dropout == b.dropout && a.bias == b.bias && a.epsilon == b.epsilon &&
+         a.recipe == b.recipe;
 }
 
 // The keys of a small configuration, with one more.
@@ -34,7 +33,7 @@ std::string with_key(const std::string& key, const std::string& value) {
 
 TEST_CASE("model config: sizes are read as they were written") {
   LanguageModelSizes other = written_sizes;
-  other.activation = Activation::gelu;
+  other.recipe.mlp = FeedForward::gelu;
   other.epsilon = 1e-6;
   for (const LanguageModelSizes& sizes : std::vector<LanguageModelSizes>{
            {.vocabulary = 11, .context = 6},
@@ -68,18 +67,18 @@ TEST_CASE("model config: what a model is without is read as it was written") {
   for (int bits = 0; bits < 256; ++bits) {
     LanguageModelSizes sizes = written_sizes;
     int bit = 1;
-    sizes.variant.without.each([&](const char*, bool& is_without) {
-      is_without = (bits & bit) != 0;
+    sizes.recipe.each([&]<class Part>(const char*, Part& part) {
+      if ((bits & bit) != 0) part = Part::none;
       bit *= 2;
     });
     const std::string text = config_json(sizes);
     CAPTURE(text);
     CHECK(same_sizes(read_config(text).sizes, sizes));
-    const Without& without = sizes.variant.without;
-    const bool is_other = without.mask || without.residual || without.norm;
-    CHECK((text.find("\"model_type\": \"gpt2\"") == std::string::npos) == is_other);
-    CHECK((text.find("GPT2LMHeadModel") == std::string::npos) == is_other);
-    CHECK((text.find("\"scale_attn_weights\": false") != std::string::npos) == without.scale);
+    const bool is_gpt2 = sizes.recipe.is_gpt2();
+    CHECK((text.find("\"model_type\": \"gpt2\"") != std::string::npos) == is_gpt2);
+    CHECK((text.find("GPT2LMHeadModel") != std::string::npos) == is_gpt2);
+    CHECK((text.find("\"scale_attn_weights\": false") != std::string::npos) ==
+          (sizes.recipe.scale == Scale::none));
   }
 }
 
@@ -93,18 +92,18 @@ TEST_CASE("model config: GPT-2's own file, and what else says the same") {
                                   .dropout = 0.1}));
   CHECK(parameter_count(config.sizes) == 124'439'808);  // as it is known for
   CHECK_FALSE(config.says_bias);
-  for (const auto& [name, activation] : {std::pair{"gelu_new", Activation::gelu_tanh},
-                                         {"gelu_pytorch_tanh", Activation::gelu_tanh},
-                                         {"gelu_fast", Activation::gelu_tanh},
-                                         {"gelu", Activation::gelu},
-                                         {"gelu_python", Activation::gelu}})
+  for (const auto& [name, form] : {std::pair{"gelu_new", FeedForward::gelu_tanh},
+                                   {"gelu_pytorch_tanh", FeedForward::gelu_tanh},
+                                   {"gelu_fast", FeedForward::gelu_tanh},
+                                   {"gelu", FeedForward::gelu},
+                                   {"gelu_python", FeedForward::gelu}})
     CHECK(read_config(with_key("activation_function", "\"" + std::string(name) + "\""))
-              .sizes.activation == activation);
+              .sizes.recipe.mlp == form);
   for (const auto& [key, dropout] :
        {std::pair{"embd_pdrop", 0.0}, {"resid_pdrop", 0.25}, {"attn_pdrop", 0.0}})
     CHECK(read_config(with_key(key, "0.25")).sizes.dropout == dropout);
   CHECK(read_config(with_key("bias", "false")).sizes.bias == Bias::without);
-  CHECK(read_config(with_key("scale_attn_weights", "false")).sizes.variant.without.scale);
+  CHECK(read_config(with_key("scale_attn_weights", "false")).sizes.recipe.scale == Scale::none);
   CHECK(read_config(with_key("afn", "1")).unknown_keys == std::vector<std::string>{"afn"});
   const auto unknown = check_config_keys(
       read_json(R"({"n_layer": 2, "n_layers": 2, "n_ctx": 1, "transformers.js_config": {}})"));
@@ -145,7 +144,7 @@ TEST_CASE(
       Rng rng(1);
       const LanguageModel model(sizes, rng);
       CHECK(parameter_count(sizes) == static_cast<double>(count_parameters(model)));
-      const std::string bytes = weights_bytes(model, {{"format", "pt"}});
+      const std::string bytes = stored_bytes(named_weights(model), {{"format", "pt"}});
       // modeling_utils.py refuses a safetensors file whose metadata has no "format": "pt".
       const StoredHeader header = stored_header(bytes);
       CHECK(header.text("format") == "pt");

@@ -1,4 +1,4 @@
-#include "nn/layers/dropout.h"
+#include "nn/layers/layers.h"
 
 #include "tests/nn/modules.h"
 #include "tests/support/catch.h"

@@ -1,7 +1,7 @@
 // What holds for every layer: how it starts, which tokens its outputs depend on, and that a batch is
 // its samples side by side.
 #include "nn/layers/block.h"
-#include "nn/layers/embedding.h"
+#include "nn/layers/layers.h"
 #include "tests/nn/modules.h"
 #include "tests/support/catch.h"
 #include "tests/support/refuses.h"
@@ -207,7 +207,7 @@ TEST_CASE("Linear, LayerNorm, MLP: values by hand, and by their parts") {
   const Tensor x = uniform({2, 3, 5}, 1), hidden = mlp.c_fc(x);
   CHECK(same_bits(mlp(x).value(), mlp.c_proj(gelu_tanh(hidden)).value()));
   const Array usual = mlp(x).value();
-  mlp.activation = Activation::gelu;
+  mlp.form = FeedForward::gelu;
   CHECK(same_bits(mlp(x).value(), mlp.c_proj(gelu(hidden)).value()));
   CHECK_FALSE(same_bits(mlp(x).value(), usual));
 }

@@ -1,4 +1,4 @@
-#include "nn/optim/clip.h"
+#include "nn/optim/optimizer.h"
 
 #include "engine/array_math.h"
 #include "engine/base/errors.h"

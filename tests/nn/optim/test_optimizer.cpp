@@ -1,7 +1,7 @@
 // What holds for every optimiser: it follows its formula, and a step moves all parameters or none.
 #include "nn/optim/optimizer.h"
 
-#include "nn/optim/clip.h"
+#include "nn/optim/optimizer.h"
 #include "tests/nn/modules.h"
 #include "tests/nn/optim/by_definition.h"
 #include "tests/support/catch.h"

@@ -187,7 +187,7 @@ TEST_CASE("mean_loss: counts every token once, padding never, the same bits for 
     for (const bool has_mask : {true, false}) {
       LanguageModelSizes sizes = model_of(c, 0).sizes;
       sizes.context = 12;
-      sizes.variant.without.mask = !has_mask;
+      sizes.recipe.mask = has_mask ? Masking::causal : Masking::none;
       Rng rng(5);
       const LanguageModel model(sizes, rng);
       const double one = mean_loss(model, c.train, 1);
@@ -217,7 +217,7 @@ TEST_CASE(
     "trainer: a variant's held numbers keep their bits, also restored, with passes and drops") {
   const Corpus c = corpus();
   LanguageModelSizes sizes = model_of(c).sizes;
-  sizes.variant = {.without = {.positions = true}, .freeze = {.v = true}, .tie_qk = true};
+  sizes.recipe = {.position = Position::none, .learned = {.v = Learning::none}, .tie_qk = true};
   const auto new_model = [&] {
     Rng rng(5);
     return LanguageModel(sizes, rng);
