@@ -10,7 +10,7 @@ endfunction()
 fledge_cost(50 examples/one_file/birds_in_one_file examples/birds/birds_command)
 fledge_cost(20 examples/one_file/microgpt examples/fledge/gradcheck_command
   examples/fledge/interrupts command/vocabulary examples/fledge/hostile_folders
-  dual/engine/random_programs f32/nn/train/trainer_interrupted)
+  dual/engine/random_programs f32/nn/train/trainer)
 fledge_cost(10 lessons/attention/20_capacity lessons/attention/22_held_out_pairs
   lessons/attention/23_break_it faults/sample examples/fledge/bench/bench
   examples/fledge/page_command examples/fledge/terminals f32/nn/train/checkpoint

@@ -37,10 +37,6 @@ double total(const std::vector<Choice>& tokens) {
   return sum;
 }
 
-void keep_first(std::vector<Choice>& tokens, std::size_t n) {
-  if (n < tokens.size()) tokens.resize(n);
-}
-
 // w_i = exp((z_i − max z) / T) of the first n tokens, the largest logit first; of equal logits the
 // smaller number. Tokens with weight 0 are left out.
 std::vector<Choice> weights_of(const Array& logits, double temperature, std::size_t n) {
@@ -68,11 +64,6 @@ std::vector<Choice> weights_of(const Array& logits, double temperature, std::siz
   return weights;
 }
 
-void normalise(std::vector<Choice>& tokens) {
-  const double sum = total(tokens);
-  for (Choice& token : tokens) token.probability /= sum;
-}
-
 }  // namespace
 
 std::vector<Choice> choices(const Array& logits, const SampleOptions& options) {
@@ -85,16 +76,17 @@ std::vector<Choice> choices(const Array& logits, const SampleOptions& options) {
     double sum = 0;
     std::size_t n = 0;
     while (n < tokens.size() && (n == 0 || sum < enough)) sum += tokens[n++].probability;
-    keep_first(tokens, n);
+    tokens.resize(n);
   }
-  normalise(tokens);
+  const double sum = total(tokens);
+  for (Choice& token : tokens) token.probability /= sum;
   return tokens;
 }
 
 std::vector<Choice> most_likely(const Array& logits, Dim n) {
   require<ValueError>(n >= 0, "most_likely", "n must be 0 or more: got ", n);
   std::vector<Choice> tokens = choices(logits, {.temperature = 1});
-  keep_first(tokens, static_cast<std::size_t>(n));
+  tokens.resize(std::min(tokens.size(), static_cast<std::size_t>(n)));
   return tokens;
 }
 

@@ -123,31 +123,6 @@ std::string in_gigabytes(double bytes) {
   return text + " GB";
 }
 
-// Throws ValueError unless the weights of such a model fit into the memory of this machine.
-void require_memory(const LanguageModelSizes& sizes) {
-  const double needed = parameter_count(sizes) * sizeof(Real);
-  const double memory = machine_memory();
-  require<ValueError>(needed <= memory, "LanguageModel",
-                      "its numbers must fit into memory: ", in_gigabytes(needed), " of ",
-                      in_gigabytes(memory));
-}
-
-// A number of a token below `end`; nullopt for any other value.
-std::optional<Dim> token_of(const JsonValue& json, Dim end) {
-  const std::optional<std::uint64_t> number = unsigned_number(json.shown(), 10);
-  if (!number || *number >= static_cast<std::uint64_t>(end)) return {};
-  return static_cast<Dim>(*number);
-}
-
-// Calls f for each element of an array, or for what is no array.
-template <class F>
-void each_or_itself(const JsonValue& json, const F& f) {
-  if (json.is_array())
-    json.each_item(f);
-  else
-    f(json);
-}
-
 }  // namespace
 
 std::vector<std::string> check_config_keys(const JsonValue& config) {
@@ -178,10 +153,9 @@ std::string config_json(const LanguageModelSizes& sizes, Json::Members own,
   const std::vector<std::string> parts = listed_parts(sizes.recipe);
   if (!parts.empty()) own.emplace_back("without", parts);
   const Json hidden = sizes.hidden > 0 ? Json(sizes.hidden) : Json();
-  Json::Members members{{"model_type", model_type_of(sizes.recipe)}};
-  if (sizes.recipe.is_gpt2())
-    members.emplace_back("architectures", std::vector<std::string>{"GPT2LMHeadModel"});
-  const Json::Members numbers{
+  Json::Members members{
+      {"model_type", model_type_of(sizes.recipe)},
+      {"architectures", std::vector<std::string>{"GPT2LMHeadModel"}},
       {"vocab_size", sizes.vocabulary},
       {"n_positions", sizes.context},
       {"n_ctx", sizes.context},
@@ -195,7 +169,7 @@ std::string config_json(const LanguageModelSizes& sizes, Json::Members own,
       {"embd_pdrop", sizes.dropout},
       {"attn_pdrop", 0.0},
       {"tie_word_embeddings", true}};
-  members.insert(members.end(), numbers.begin(), numbers.end());
+  if (!sizes.recipe.is_gpt2()) members.erase(members.begin() + 1);  // "architectures"
   if (sizes.recipe.scale == Scale::none) members.emplace_back("scale_attn_weights", false);
   if (sizes.bias == Bias::without) members.emplace_back("bias", false);
   members.insert(members.end(), notes.begin(), notes.end());
@@ -214,26 +188,25 @@ Json::Members mark_notes(const MarkTokens& marks) {
   return members;
 }
 
-MarkTokens read_marks(const JsonValue& config) {
-  constexpr Dim most = 2147483648;
-  MarkTokens marks{
-      token_of(config.find("bos_token_id"), most), {}, token_of(config.find("pad_token_id"), most)};
-  each_or_itself(config.find("eos_token_id"), [&](const JsonValue& json) {
-    if (const std::optional<Dim> id = token_of(json, most)) marks.ends.push_back(*id);
-  });
-  return marks;
-}
-
-std::vector<std::string> other_marks(const JsonValue& config, Dim vocabulary) {
-  std::vector<std::string> others;
-  const auto check = [&](const JsonValue& json) {
-    if (!json.is_null() && !token_of(json, vocabulary))
+MarkTokens read_marks(const JsonValue& config, Dim vocabulary, std::vector<std::string>& others) {
+  const auto token = [&](const JsonValue& json) -> std::optional<Dim> {
+    const std::optional<std::uint64_t> number = unsigned_number(json.shown(), 10);
+    if (!json.is_null() && (!number || *number >= static_cast<std::uint64_t>(vocabulary)))
       others.push_back(json.path() + " " + json.shown());
+    if (!number || *number >= 2147483648) return {};
+    return static_cast<Dim>(*number);
   };
-  check(config.find("bos_token_id"));
-  each_or_itself(config.find("eos_token_id"), check);
-  check(config.find("pad_token_id"));
-  return others;
+  MarkTokens marks{token(config.find("bos_token_id")), {}, {}};
+  const auto add_end = [&](const JsonValue& json) {
+    if (const std::optional<Dim> id = token(json)) marks.ends.push_back(*id);
+  };
+  const JsonValue ends = config.find("eos_token_id");
+  if (ends.is_array())
+    ends.each_item(add_end);
+  else
+    add_end(ends);
+  marks.pad = token(config.find("pad_token_id"));
+  return marks;
 }
 
 std::string generation_config_json(const MarkTokens& marks) {
@@ -264,17 +237,13 @@ ModelConfig read_config(std::string text) {
   const JsonValue own = config.find("fledge");
   if (config.has("fledge") && !own.is_object()) own.fail("must be an object: got " + own.shown());
   sizes.recipe = read_recipe(config, own);
-  try {
-    require_memory(sizes);
-  } catch (const ValueError& error) {
-    config.fail(std::string("describes too large a model: ") + error.what());
-  }
-  return {sizes,
-          own,
-          config.has("bias"),
-          read_marks(config),
-          std::move(unknown_keys),
-          other_marks(config, sizes.vocabulary)};
+  const double needed = parameter_count(sizes) * sizeof(Real), memory = machine_memory();
+  if (needed > memory)
+    config.fail("describes too large a model: LanguageModel: its numbers must fit into memory: " +
+                in_gigabytes(needed) + " of " + in_gigabytes(memory));
+  ModelConfig result{sizes, own, config.has("bias"), {}, std::move(unknown_keys), {}};
+  result.marks = read_marks(config, sizes.vocabulary, result.other_marks);
+  return result;
 }
 
 double parameter_count(const LanguageModelSizes& sizes) {

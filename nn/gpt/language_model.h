@@ -17,6 +17,7 @@ struct LanguageModelSizes {
   Bias bias = Bias::with;
   double epsilon = 1e-5;  // of the layer norms
   Recipe recipe = {};
+  bool operator==(const LanguageModelSizes&) const = default;
 };
 
 /// Throws ValueError unless 0 ≤ token < vocabulary.

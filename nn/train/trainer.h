@@ -10,7 +10,6 @@
 
 #include "nn/gpt/language_model.h"
 #include "nn/optim/adamw.h"
-#include "nn/optim/schedule.h"
 #include "nn/text/batches.h"
 
 namespace fledge {

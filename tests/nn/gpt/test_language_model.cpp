@@ -254,40 +254,6 @@ TEST_CASE("LanguageModel: logits do not change with later words, to the bit") {
   }
 }
 
-// A row of wpe is added to the word at its position: its gradient is that of the sum. Logits of some
-// words alone pull on no other rows of the table.
-TEST_CASE("LanguageModel: the loss at a position pulls exactly nothing from later ones") {
-  const LanguageModel model = small_model(3);
-  const Indices ids({texts, text_length}, some_words(texts * text_length, 3));
-  for (Dim i = 0; i < text_length; ++i) {
-    std::vector<Dim> targets(static_cast<std::size_t>(texts * text_length), -1);
-    for (Dim b = 0; b < texts; ++b)
-      targets[static_cast<std::size_t>(b * text_length + i)] = (3 * i + b) % 11;
-    zero_grad(model);
-    backward(cross_entropy(model(ids), Indices({texts, text_length}, targets), -1));
-    CHECK(all_alive(part(model.wpe.weight.grad(), 0, 0, i + 1)));
-    CHECK(all_zero(part(model.wpe.weight.grad(), 0, i + 1, text_length)));
-  }
-  pull_random(model, slice(model(Indices({1, 3}, {1, 2, 3})), -1, 0, 5));
-  CHECK(all_alive(part(model.wte.weight.grad(), 0, 0, 5)));
-  CHECK(all_zero(part(model.wte.weight.grad(), 0, 5, 11)));
-}
-
-TEST_CASE("LanguageModel: the first words alone, and a text alone, give the same bits") {
-  LanguageModelSizes sizes = small_sizes;
-  constexpr Dim T = 19;
-  sizes.context = T;
-  const LanguageModel model = small_model(5, sizes);
-  const std::vector<Dim> ids = some_words(texts * T, 5);
-  const Array y = model(Indices({texts, T}, ids)).value();
-  for (Dim b = 0; b < texts; ++b)
-    for (Dim t = 0; t <= T; ++t) {
-      const auto begin = ids.begin() + b * T;
-      CHECK(same_bits(model(Indices({1, t}, {begin, begin + t})).value(),
-                      part(part(y, 0, b, b + 1), 1, 0, t)));
-    }
-}
-
 TEST_CASE("LanguageModel: any time up to the context, none, and an empty batch; more is refused") {
   const LanguageModel model = small_model(7);
   for (const Shape& shape : {Shape{1, 7}, Shape{3, 1}, Shape{2, 0}, Shape{0, 3}})
