@@ -1,6 +1,6 @@
 // The table of modules: a row for each layer and for the language model.
 //
-// `fledge gradcheck` proves every row by both oracles, tests/nn/layers/test_layer_gradients.cpp proves
+// `fledge gradcheck` proves every row by both oracles, tests/nn/test_module_gradients.cpp proves
 // it for further shapes of the input. A new layer gets a row; until it has one a test fails. The table
 // is in no library.
 #pragma once

@@ -32,10 +32,10 @@ LanguageModelSizes model_sizes(const Corpus& corpus) {
           .hidden = 32};
 }
 
-LanguageModel new_model(const Corpus& corpus, std::uint64_t seed, const Variant& variant) {
+LanguageModel new_model(const Corpus& corpus, std::uint64_t seed, const Recipe& recipe) {
   Rng rng(seed);
   LanguageModelSizes sizes = model_sizes(corpus);
-  sizes.variant = variant;
+  sizes.recipe = recipe;
   return {sizes, rng};
 }
 

@@ -27,8 +27,8 @@ Indices beginning_row(const Corpus& corpus, const std::string& words);
 
 /// One layer, one head, 16 wide; the context is as long as the longest sentence.
 LanguageModelSizes model_sizes(const Corpus& corpus);
-/// A variant (nn/variant.h) is without a part, or has weights that do not learn.
-LanguageModel new_model(const Corpus& corpus, std::uint64_t seed, const Variant& variant = {});
+/// Its recipe (nn/gpt/recipe.h) may be without a part, or have weights that do not learn.
+LanguageModel new_model(const Corpus& corpus, std::uint64_t seed, const Recipe& recipe = {});
 
 /// Receives a step that is done.
 using AfterStep = std::function<void(const Trainer::Step& step)>;

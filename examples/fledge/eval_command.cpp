@@ -75,7 +75,7 @@ int evaluate(const EvalConfig& config) {
   const double bits = train::bits_per_byte(loss, text, trained.tokenizer());
   const Dim guessed = text.size() - 1;  // all tokens but the first
   const std::string token = train::token_word(trained.tokenizer().kind());
-  const bool cheats = trained.model.sizes.variant.without.sees_later_tokens();
+  const bool cheats = trained.model.sizes.recipe.sees_later_tokens();
   if (config.json) {
     if (cheats) support::say(stderr, train::cheating_report(token));
     const Json json = Json::object({{"loss", loss},

@@ -10,7 +10,7 @@
 #include "examples/fledge/train/training_file.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
-#include "nn/gpt/weight_files.h"
+#include "nn/gpt/weights.h"
 
 namespace fledge {
 
@@ -56,7 +56,7 @@ int export_model(const ExportConfig& config) {
       config.type == StoredAs::f32 ? "" : rounding_report(trained.model, type);
   NamedFiles files{{weights_name, weight_file(trained, type)}};
   if (config.training) {
-    if (!train::variant_report(trained.run.settings.sizes.variant).empty())
+    if (!train::variant_report(trained.run.settings.sizes.recipe).empty())
       throw support::InputError(
           "this run leaves out parts of the model or holds weights, and PyTorch's AdamW does not",
           "leave out --training");
@@ -69,7 +69,7 @@ int export_model(const ExportConfig& config) {
     files.push_back(std::move(file));
   write_folder(config.out, files);
   if (!report.empty()) support::say(stderr, report);
-  if (trained.model.sizes.variant.without.is_other_formula())
+  if (!trained.model.sizes.recipe.is_gpt2())
     support::say(
         stderr,
         "This model leaves out mask, residual or norm, so it is no GPT-2: its config.json has "

@@ -79,7 +79,7 @@ std::string facts_text(const TrainedModel& trained, const ModelFacts& facts) {
           thousands(s.vocabulary) + " tokens (" + to_string(trained.tokenizer().kind()) + "); " +
           support::counted(facts.parameters, "parameter"),
       columns());
-  if (const std::string variant = train::variant_report(trained.run.settings.sizes.variant);
+  if (const std::string variant = train::variant_report(trained.run.settings.sizes.recipe);
       !variant.empty())
     text += "\n" + support::wrapped(variant, columns());
   support::Table tensors({{"tensor", Align::left},

@@ -8,7 +8,7 @@
 #include "examples/fledge/train/source.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
-#include "nn/gpt/folder.h"
+#include "nn/gpt/weights.h"
 #include "nn/text/tokenizer_files.h"
 #include "nn/train/trainer.h"
 
@@ -60,8 +60,10 @@ MarkTokens marks_of(const Folder& folder, const ModelConfig& config) {
   const std::string path = folder.file(name);
   MarkTokens marks = located_at(in_quotes(path), [&] {
     const JsonValue json = read_json(*text);
-    warn_of(path, other_tokens, other_marks(json, config.sizes.vocabulary));
-    return read_marks(json);
+    std::vector<std::string> others;
+    const MarkTokens found = read_marks(json, config.sizes.vocabulary, others);
+    warn_of(path, other_tokens, others);
+    return found;
   });
   if (!marks.begin) marks.begin = config.marks.begin;
   if (marks.ends.empty()) marks.ends = config.marks.ends;

@@ -109,7 +109,7 @@ constexpr Level levels[] = {
 
 Json model_json(const LanguageModel& model, const Tokenizer& tokenizer) {
   const LanguageModelSizes& sizes = model.sizes;
-  const Without& without = sizes.variant.without;
+  const Recipe& recipe = sizes.recipe;
   return Json::object({{"layers", sizes.layers},
                        {"heads", sizes.heads},
                        {"width", sizes.width},
@@ -118,13 +118,13 @@ Json model_json(const LanguageModel& model, const Tokenizer& tokenizer) {
                        {"vocabulary", sizes.vocabulary},
                        {"without_text", tokenizer.without_text(sizes.vocabulary)},
                        {"parameters", count_parameters(model)},
-                       {"causal", !without.mask},
-                       {"scaled", !without.scale},
-                       {"residual", !without.residual},
-                       {"norm", !without.norm},
-                       {"attention", !without.attention},
-                       {"mlp", !without.mlp},
-                       {"without", words_of(without)},
+                       {"causal", recipe.mask == Masking::causal},
+                       {"scaled", recipe.scale == Scale::root},
+                       {"residual", recipe.residual == Residual::add},
+                       {"norm", recipe.norm == Norm::layer},
+                       {"attention", recipe.heads != Heads::none},
+                       {"mlp", recipe.mlp != FeedForward::none},
+                       {"without", words_of_none(recipe)},
                        {"epsilon", model.ln_f.eps}});
 }
 

@@ -71,7 +71,7 @@ Json shown_snapshot(const JsonValue& event, const Recorded& of, const Detail& de
     continuations.push_back(shown_text(text.string()));
   const std::vector<JsonValue> stored = items(event["sentences"], planned.size());
   for (std::size_t i = 0; i < std::min(stored.size(), detail.sentences); ++i) {
-    const Dim T = length(i), keys = sizes.variant.without.mask ? T * T : T * (T + 1) / 2;
+    const Dim T = length(i), keys = sizes.recipe.mask == Masking::none ? T * T : T * (T + 1) / 2;
     sentences.push_back(Json::object(
         {{"loss", stored[i]["loss"].number()},
          {"attention", block(stored[i]["attention"], 2 * sizes.layers * sizes.heads * keys)},

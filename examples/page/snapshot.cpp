@@ -27,7 +27,7 @@ Json sentence_json(const LanguageModel& model, const Plan::Sentence& sentence,
   const auto T = static_cast<Dim>(sentence.ids.size());
   const auto [logits, layers] = model.forward_with_weights(row_of(sentence.ids));
   const Tensor drawn(without_tokens(logits.value(), without_text));
-  const bool is_causal = !model.sizes.variant.without.mask;
+  const bool is_causal = model.sizes.recipe.mask == Masking::causal;
   std::vector<std::uint16_t> attention, top;
   for (const Tensor& layer : layers)
     for (Dim h = 0; h < model.sizes.heads; ++h)

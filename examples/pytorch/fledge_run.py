@@ -163,7 +163,7 @@ def windows_of(text, settings, step, part):
 
 
 def rate_at(step, settings):
-    """nn/optim/schedule.h"""
+    """nn/optim/optimizer.h"""
     rate, least, warmup = settings["rate"], settings["final_ratio"], settings["warmup"]
     if step >= settings["steps"]:
         return rate * least

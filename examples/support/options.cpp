@@ -77,24 +77,24 @@ OptionVariable number_variable(double& value, OptionLimits limits) {
   return variable_of(value, limits, "a number");
 }
 
-OptionVariable words_variable(const std::vector<std::pair<std::string, bool*>>& words) {
+OptionVariable words_variable(const std::vector<OptionWord>& words) {
   const auto get = [words] {
     std::string text;
-    for (const auto& [word, is_listed] : words)
-      if (*is_listed) text += (text.empty() ? "" : ",") + word;
+    for (const auto& [word, is_listed, list] : words)
+      if (is_listed()) text += (text.empty() ? "" : ",") + word;
     return text;
   };
   const auto set = [words](std::string_view text) {
     const std::vector<std::string> found = split(text, ',');
     std::string known;
     std::size_t count = 0;  // of the found words that are known
-    for (const auto& [word, is_listed] : words) {
+    for (const auto& [word, is_listed, list] : words) {
       known += (known.empty() ? "" : "|") + word;
       count += static_cast<std::size_t>(std::count(found.begin(), found.end(), word));
     }
     if (count < found.size()) return "one or more of " + known + ", with commas between them";
-    for (const auto& [word, is_listed] : words)
-      *is_listed = std::find(found.begin(), found.end(), word) != found.end();
+    for (const auto& [word, is_listed, list] : words)
+      list(std::find(found.begin(), found.end(), word) != found.end());
     return std::string();
   };
   return {get, set};

@@ -47,7 +47,12 @@ OptionVariable number_variable(std::int64_t& value, OptionLimits limits);
 OptionVariable number_variable(std::uint64_t& value, OptionLimits limits);
 OptionVariable number_variable(double& value, OptionLimits limits);
 /// Some of these words, with commas between them. The text of none is "".
-OptionVariable words_variable(const std::vector<std::pair<std::string, bool*>>& words);
+struct OptionWord {
+  std::string word;
+  std::function<bool()> is_listed;
+  std::function<void(bool)> list;
+};
+OptionVariable words_variable(const std::vector<OptionWord>& words);
 /// The values that an option accepts: of the argument "char|word" these two words, of "q|k,..." one
 /// or both, with commas between them. A flag has the
 /// argument "" and accepts "false" and "true".
@@ -55,7 +60,8 @@ std::vector<std::string> words_of_choice(const std::string& argument);
 
 /// Of a text, a number, a whole number that may be absent (std::optional, "" in help), one of
 /// several words (an enumeration or a bool), or some of several words: a type whose each(f) calls
-/// f(word, bool&) for them.
+/// f(word, part&) for them. A word is listed if its part, a bool, is true, or, an enumeration, has
+/// its first value.
 template <class T>
 OptionVariable option_variable(T& value, const std::string& argument, OptionLimits limits) {
   if constexpr (std::is_same_v<T, std::string>) {
@@ -74,9 +80,16 @@ OptionVariable option_variable(T& value, const std::string& argument, OptionLimi
                 if (words[i] == text) return value = static_cast<T>(i), std::string();
               return "one of " + (argument.empty() ? "false|true" : argument);
             }};
-  } else if constexpr (requires { value.each([](const char*, bool&) {}); }) {
-    std::vector<std::pair<std::string, bool*>> words;
-    value.each([&](const char* word, bool& is_listed) { words.emplace_back(word, &is_listed); });
+  } else if constexpr (requires { value.each([](const char*, auto&) {}); }) {
+    std::vector<OptionWord> words;
+    value.each([&]<class Part>(const char* word, Part& part) {
+      constexpr bool is_bool = std::is_same_v<Part, bool>;
+      constexpr Part listed = Part(is_bool ? 1 : 0), other = Part(is_bool ? 0 : 1);
+      words.push_back({word, [&part] { return part == listed; },
+                       [&part](bool is_listed) {
+                         if (is_listed != (part == listed)) part = is_listed ? listed : other;
+                       }});
+    });
     return words_variable(words);
   } else if constexpr (requires { value.has_value(); }) {
     return {[&value] { return value ? std::to_string(*value) : std::string(); },

@@ -1,13 +1,7 @@
 #include "nn/generate/sampler.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <numeric>
-
-#include "engine/kernels/parallel.h"
 
 namespace fledge {
 
@@ -37,71 +31,37 @@ Dim first_token(const Array& logits) {
   return first;
 }
 
-// A token, and its logit as a whole number: the larger the logit, the smaller the key.
-struct RankedToken {
-  std::uint32_t key;
-  Dim token;
-};
-
-std::uint32_t sort_key(float logit) {
-  logit += 0.0f;  // −0 becomes 0: they are equal
-  std::uint32_t bits = 0;
-  std::memcpy(&bits, &logit, sizeof bits);
-  return bits >> 31 != 0 ? bits : bits ^ 0x7fffffff;
-}
-
-// The tokens, the largest logit first; of equals the smaller number. A radix sort: one pass for
-// each byte of the keys, from the lowest to the highest, and each pass keeps the order of equals
-// (Knuth 1998, 5.2.5). 50,257 tokens take about 0.5 ms, and a token
-// of a model with 124 million weights takes 20 ms.
-std::vector<RankedToken> sort_tokens(const Array& logits) {
-  const auto size = static_cast<std::size_t>(logits.size());
-  std::vector<RankedToken> tokens(size), sorted(size);
-  std::array<std::array<std::size_t, 256>, 4> places{};  // of each byte: counts, then first places
-  const auto byte = [](const RankedToken& t, std::size_t pass) { return t.key >> 8 * pass & 255; };
-  for (std::size_t i = 0; i < size; ++i) {
-    tokens[i] = {sort_key(logits.data()[i]), static_cast<Dim>(i)};
-    for (std::size_t pass = 0; pass < 4; ++pass) ++places[pass][byte(tokens[i], pass)];
-  }
-  for (std::size_t pass = 0; pass < 4; ++pass) {
-    std::exclusive_scan(places[pass].begin(), places[pass].end(), places[pass].begin(),
-                        std::size_t{0});
-    for (const RankedToken& token : tokens) sorted[places[pass][byte(token, pass)]++] = token;
-    tokens.swap(sorted);
-  }
-  return tokens;
-}
-
 double total(const std::vector<Choice>& tokens) {
   double sum = 0;
   for (const Choice& token : tokens) sum += token.probability;
   return sum;
 }
 
-void keep_first(std::vector<Choice>& tokens, std::size_t n) {
-  if (n < tokens.size()) tokens.resize(n);
-}
-
-// w_i = exp((z_i − max z) / T) of the first n tokens; those with weight 0 are left out.
+// w_i = exp((z_i − max z) / T) of the first n tokens, the largest logit first; of equal logits the
+// smaller number. Tokens with weight 0 are left out.
 std::vector<Choice> weights_of(const Array& logits, double temperature, std::size_t n) {
+  struct RankedToken {
+    Real logit;
+    Dim token;
+  };
   const double top = logits[first_token(logits)];
-  const std::vector<RankedToken> order = sort_tokens(logits);
-  std::vector<Choice> tokens(std::min(n, order.size()));
-  const auto size = static_cast<Dim>(tokens.size());
-  constexpr Dim cost = 32;  // multiply-adds that take as long as one exp
-  kernels::parallel_ranges(size, kernels::grain_of(size), cost * size, [&](Dim begin, Dim end) {
-    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-      const Dim token = order[i].token;
-      tokens[i] = {token, std::exp((logits.data()[token] - top) / temperature)};
-    }
-  });
-  while (!(tokens.back().probability > 0)) tokens.pop_back();
-  return tokens;
-}
-
-void normalise(std::vector<Choice>& tokens) {
-  const double sum = total(tokens);
-  for (Choice& token : tokens) token.probability /= sum;
+  std::vector<RankedToken> tokens(static_cast<std::size_t>(logits.size()));
+  for (Dim i = 0; i < logits.size(); ++i) tokens[static_cast<std::size_t>(i)] = {logits[i], i};
+  const auto is_before = [](const RankedToken& a, const RankedToken& b) {
+    return a.logit != b.logit ? a.logit > b.logit : a.token < b.token;
+  };
+  if (n < tokens.size()) {
+    std::partial_sort(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(n), tokens.end(),
+                      is_before);
+    tokens.resize(n);
+  } else {
+    std::sort(tokens.begin(), tokens.end(), is_before);
+  }
+  std::vector<Choice> weights;
+  for (const auto& [logit, token] : tokens)
+    if (const double weight = std::exp((logit - top) / temperature); weight > 0)
+      weights.push_back({token, weight});
+  return weights;
 }
 
 }  // namespace
@@ -116,16 +76,17 @@ std::vector<Choice> choices(const Array& logits, const SampleOptions& options) {
     double sum = 0;
     std::size_t n = 0;
     while (n < tokens.size() && (n == 0 || sum < enough)) sum += tokens[n++].probability;
-    keep_first(tokens, n);
+    tokens.resize(n);
   }
-  normalise(tokens);
+  const double sum = total(tokens);
+  for (Choice& token : tokens) token.probability /= sum;
   return tokens;
 }
 
 std::vector<Choice> most_likely(const Array& logits, Dim n) {
   require<ValueError>(n >= 0, "most_likely", "n must be 0 or more: got ", n);
   std::vector<Choice> tokens = choices(logits, {.temperature = 1});
-  keep_first(tokens, static_cast<std::size_t>(n));
+  tokens.resize(std::min(tokens.size(), static_cast<std::size_t>(n)));
   return tokens;
 }
 

@@ -1,62 +1,101 @@
 #include "nn/gpt/config.h"
 
 #include <algorithm>
+#include <set>
 
-#include "nn/gpt/config_keys.h"
 #include "nn/io/checksum.h"
 
 namespace fledge {
 
 namespace {
 
-// Names of GPT-2's configurations for the activation; the first of each form is written.
-constexpr std::pair<std::string_view, Activation> activations[] = {
-    {"gelu_new", Activation::gelu_tanh},
-    {"gelu_pytorch_tanh", Activation::gelu_tanh},
-    {"gelu_fast", Activation::gelu_tanh},
-    {"gelu", Activation::gelu},
-    {"gelu_python", Activation::gelu}};
+// Keys of GPT-2's configurations that must have this value, as JSON, if they are there: this model
+// computes nothing else.
+constexpr std::pair<std::string_view, std::string_view> only_values[] = {
+    {"model_type", "\"gpt2\""},
+    {"model_type", "\"fledge\""},
+    {"scale_attn_weights", "true"},
+    {"scale_attn_weights", "false"},
+    {"scale_attn_by_inverse_layer_idx", "false"},
+    {"tie_word_embeddings", "true"},
+    {"add_cross_attention", "false"},
+    {"is_encoder_decoder", "false"},
+    {"pruned_heads", "{}"}};
 
-Activation read_activation(const JsonValue& json) {
+// Keys of other models that change the mathematics and leave no trace in the names and shapes of the
+// tensors. They must be null or false.
+// clang-format off
+constexpr std::string_view keys_of_other_models[] = {
+    "alibi", "attn_logit_softcapping", "final_logit_softcapping", "logit_scale", "n_experts",
+    "num_experts", "num_local_experts", "parallel_attn", "qk_norm", "quantization_config",
+    "rope_scaling", "rope_theta", "rotary_dim", "rotary_pct", "sliding_window", "use_alibi",
+    "use_parallel_residual", "use_rotary", "window_size"};
+
+// Keys that are read here, and keys of GPT-2's configurations that change no number of the model:
+// notes, what other classes of the library use, how it generates, and how exactly it rounds
+// (GPT2Config and PretrainedConfig of transformers 4).
+constexpr std::string_view known_keys[] = {
+    "vocab_size", "n_positions", "max_position_embeddings", "n_embd", "hidden_size", "n_layer",
+    "num_hidden_layers", "n_head", "num_attention_heads", "n_inner", "bias", "resid_pdrop",
+    "embd_pdrop", "attn_pdrop", "layer_norm_epsilon", "activation_function", "fledge",
+    "_attn_implementation_autoset", "_commit_hash", "_name_or_path", "_num_labels", "architectures",
+    "attn_implementation", "bad_words_ids", "begin_suppress_tokens", "bos_token_id",
+    "chunk_size_feed_forward", "cross_attention_hidden_size", "decoder_start_token_id",
+    "diversity_penalty", "do_sample", "dtype", "early_stopping", "encoder_no_repeat_ngram_size",
+    "eos_token_id", "exponential_decay_length_penalty", "finetuning_task", "forced_bos_token_id",
+    "forced_eos_token_id", "gradient_checkpointing", "id2label", "initializer_range", "is_decoder",
+    "label2id", "length_penalty", "max_length", "min_length", "n_ctx", "n_special",
+    "no_repeat_ngram_size", "num_beam_groups", "num_beams", "num_labels", "num_return_sequences",
+    "output_attentions", "output_hidden_states", "output_past", "output_scores", "pad_token_id",
+    "predict_special_tokens", "prefix", "problem_type", "remove_invalid_values",
+    "reorder_and_upcast_attn", "repetition_penalty", "return_dict", "return_dict_in_generate",
+    "sep_token_id", "summary_activation", "summary_first_dropout", "summary_proj_to_labels",
+    "summary_type", "summary_use_proj", "suppress_tokens", "task_specific_params", "temperature",
+    "tf_legacy_loss", "tie_encoder_decoder", "tokenizer_class", "top_k", "top_p", "torch_dtype",
+    "torchscript", "transformers_version", "typical_p", "use_bfloat16", "use_cache"};
+// clang-format on
+
+FeedForward read_form(const JsonValue& json) {
   const std::string name = json.string();
-  for (const auto& [known, activation] : activations)
-    if (name == known) return activation;
-  json.fail("must be gelu_new or gelu: got " + json.shown());
+  if (name == "gelu" || name == "gelu_python") return FeedForward::gelu;
+  if (name != "gelu_new" && name != "gelu_pytorch_tanh" && name != "gelu_fast")
+    json.fail("must be gelu_new or gelu: got " + json.shown());
+  return FeedForward::gelu_tanh;
 }
 
-std::string model_type_of(const Without& without) {
-  return without.is_other_formula() ? "fledge" : "gpt2";
-}
+std::string model_type_of(const Recipe& recipe) { return recipe.is_gpt2() ? "gpt2" : "fledge"; }
 
 // The words under the key "without": all but the scale, for which GPT-2 has a key.
-std::vector<std::string> listed_parts(Without without) {
-  without.scale = false;
-  return words_of(without);
+std::vector<std::string> listed_parts(Recipe recipe) {
+  recipe.scale = Scale::root;
+  return words_of_none(recipe);
 }
 
-Without read_without(const JsonValue& config, const JsonValue& own) {
-  Without without;
+Recipe read_recipe(const JsonValue& config, const JsonValue& own) {
+  Recipe recipe;
+  if (config.has("activation_function")) recipe.mlp = read_form(config["activation_function"]);
   if (!own.is_null() && own.has("without")) {
     std::vector<std::string> found;
     own["without"].each_item([&](const JsonValue& word) { found.push_back(word.string()); });
-    without.each([&](const std::string& word, bool& is_without) {
-      is_without = std::find(found.begin(), found.end(), word) != found.end();
+    recipe.each([&]<class Part>(const std::string& word, Part& part) {
+      if (std::find(found.begin(), found.end(), word) != found.end()) part = Part::none;
     });
-    if (found.empty() || found != listed_parts(without))
+    if (found.empty() || found != listed_parts(recipe))
       own["without"].fail(
           "must have one or more of mask, positions, mlp, value, attention, residual and norm, in "
           "this order and each once: got " +
           own["without"].shown());
   }
-  without.scale = config.has("scale_attn_weights") && !config["scale_attn_weights"].boolean();
-  if (!config.has("model_type")) return without;
+  if (config.has("scale_attn_weights") && !config["scale_attn_weights"].boolean())
+    recipe.scale = Scale::none;
+  if (!config.has("model_type")) return recipe;
   const std::string type = config["model_type"].string();
-  if (type != model_type_of(without))
+  if (type != model_type_of(recipe))
     config["model_type"].fail(
-        "must be \"" + model_type_of(without) + "\" for a model with" +
-        (without.is_other_formula() ? "out mask, residual or norm" : " mask, residual and norm") +
+        "must be \"" + model_type_of(recipe) + "\" for a model with" +
+        (recipe.is_gpt2() ? " mask, residual and norm" : "out mask, residual or norm") +
         ": got \"" + type + "\"");
-  return without;
+  return recipe;
 }
 
 Dim size_of(const JsonValue& value, Dim most = 2147483647) { return value.integer(1, most); }
@@ -84,63 +123,54 @@ std::string in_gigabytes(double bytes) {
   return text + " GB";
 }
 
-// Throws ValueError unless the weights of such a model fit into the memory of this machine.
-void require_memory(const LanguageModelSizes& sizes) {
-  const double needed = parameter_count(sizes) * sizeof(Real);
-  const double memory = machine_memory();
-  require<ValueError>(needed <= memory, "LanguageModel",
-                      "its numbers must fit into memory: ", in_gigabytes(needed), " of ",
-                      in_gigabytes(memory));
-}
-
-std::string_view name_of(Activation activation) {
-  return std::find_if(std::begin(activations), std::end(activations),
-                      [&](const auto& named) { return named.second == activation; })
-      ->first;
-}
-
-// A number of a token below `end`; nullopt for any other value.
-std::optional<Dim> token_of(const JsonValue& json, Dim end) {
-  const std::optional<std::uint64_t> number = unsigned_number(json.shown(), 10);
-  if (!number || *number >= static_cast<std::uint64_t>(end)) return {};
-  return static_cast<Dim>(*number);
-}
-
-// Calls f for each element of an array, or for what is no array.
-template <class F>
-void each_or_itself(const JsonValue& json, const F& f) {
-  if (json.is_array())
-    json.each_item(f);
-  else
-    f(json);
-}
-
 }  // namespace
+
+std::vector<std::string> check_config_keys(const JsonValue& config) {
+  std::set<std::string_view> known(std::begin(known_keys), std::end(known_keys));
+  known.insert(std::begin(keys_of_other_models), std::end(keys_of_other_models));
+  for (const auto& only : only_values) known.insert(only.first);
+  std::vector<std::string> unknown;
+  config.each_member([&](const std::string& key, const JsonValue&) {
+    if (!known.contains(key)) unknown.push_back(key);
+  });
+  for (const std::string_view key : keys_of_other_models)
+    if (const JsonValue found = config.find(key); !found.is_null() && found.shown() != "false")
+      found.fail("must be null or false, because GPT-2's model has no such part: got " +
+                 found.shown());
+  for (const auto& only : only_values) {
+    const JsonValue found = config.find(only.first);
+    const bool fits = std::any_of(
+        std::begin(only_values), std::end(only_values),
+        [&](const auto& one) { return one.first == only.first && one.second == found.shown(); });
+    if (config.has(only.first) && !fits)
+      found.fail("must be " + std::string(only.second) + ": got " + found.shown());
+  }
+  return unknown;
+}
 
 std::string config_json(const LanguageModelSizes& sizes, Json::Members own,
                         const Json::Members& notes) {
-  const Without& without = sizes.variant.without;
-  const std::vector<std::string> parts = listed_parts(without);
+  const std::vector<std::string> parts = listed_parts(sizes.recipe);
   if (!parts.empty()) own.emplace_back("without", parts);
   const Json hidden = sizes.hidden > 0 ? Json(sizes.hidden) : Json();
-  Json::Members members{{"model_type", model_type_of(without)}};
-  if (!without.is_other_formula())
-    members.emplace_back("architectures", std::vector<std::string>{"GPT2LMHeadModel"});
-  const Json::Members numbers{{"vocab_size", sizes.vocabulary},
-                              {"n_positions", sizes.context},
-                              {"n_ctx", sizes.context},
-                              {"n_embd", sizes.width},
-                              {"n_layer", sizes.layers},
-                              {"n_head", sizes.heads},
-                              {"n_inner", hidden},
-                              {"activation_function", name_of(sizes.activation)},
-                              {"layer_norm_epsilon", sizes.epsilon},
-                              {"resid_pdrop", sizes.dropout},
-                              {"embd_pdrop", sizes.dropout},
-                              {"attn_pdrop", 0.0},
-                              {"tie_word_embeddings", true}};
-  members.insert(members.end(), numbers.begin(), numbers.end());
-  if (without.scale) members.emplace_back("scale_attn_weights", false);
+  Json::Members members{
+      {"model_type", model_type_of(sizes.recipe)},
+      {"architectures", std::vector<std::string>{"GPT2LMHeadModel"}},
+      {"vocab_size", sizes.vocabulary},
+      {"n_positions", sizes.context},
+      {"n_ctx", sizes.context},
+      {"n_embd", sizes.width},
+      {"n_layer", sizes.layers},
+      {"n_head", sizes.heads},
+      {"n_inner", hidden},
+      {"activation_function", sizes.recipe.mlp == FeedForward::gelu ? "gelu" : "gelu_new"},
+      {"layer_norm_epsilon", sizes.epsilon},
+      {"resid_pdrop", sizes.dropout},
+      {"embd_pdrop", sizes.dropout},
+      {"attn_pdrop", 0.0},
+      {"tie_word_embeddings", true}};
+  if (!sizes.recipe.is_gpt2()) members.erase(members.begin() + 1);  // "architectures"
+  if (sizes.recipe.scale == Scale::none) members.emplace_back("scale_attn_weights", false);
   if (sizes.bias == Bias::without) members.emplace_back("bias", false);
   members.insert(members.end(), notes.begin(), notes.end());
   if (!own.empty()) members.emplace_back("fledge", Json::object(own));
@@ -158,26 +188,25 @@ Json::Members mark_notes(const MarkTokens& marks) {
   return members;
 }
 
-MarkTokens read_marks(const JsonValue& config) {
-  constexpr Dim most = 2147483648;
-  MarkTokens marks{
-      token_of(config.find("bos_token_id"), most), {}, token_of(config.find("pad_token_id"), most)};
-  each_or_itself(config.find("eos_token_id"), [&](const JsonValue& json) {
-    if (const std::optional<Dim> id = token_of(json, most)) marks.ends.push_back(*id);
-  });
-  return marks;
-}
-
-std::vector<std::string> other_marks(const JsonValue& config, Dim vocabulary) {
-  std::vector<std::string> others;
-  const auto check = [&](const JsonValue& json) {
-    if (!json.is_null() && !token_of(json, vocabulary))
+MarkTokens read_marks(const JsonValue& config, Dim vocabulary, std::vector<std::string>& others) {
+  const auto token = [&](const JsonValue& json) -> std::optional<Dim> {
+    const std::optional<std::uint64_t> number = unsigned_number(json.shown(), 10);
+    if (!json.is_null() && (!number || *number >= static_cast<std::uint64_t>(vocabulary)))
       others.push_back(json.path() + " " + json.shown());
+    if (!number || *number >= 2147483648) return {};
+    return static_cast<Dim>(*number);
   };
-  check(config.find("bos_token_id"));
-  each_or_itself(config.find("eos_token_id"), check);
-  check(config.find("pad_token_id"));
-  return others;
+  MarkTokens marks{token(config.find("bos_token_id")), {}, {}};
+  const auto add_end = [&](const JsonValue& json) {
+    if (const std::optional<Dim> id = token(json)) marks.ends.push_back(*id);
+  };
+  const JsonValue ends = config.find("eos_token_id");
+  if (ends.is_array())
+    ends.each_item(add_end);
+  else
+    add_end(ends);
+  marks.pad = token(config.find("pad_token_id"));
+  return marks;
 }
 
 std::string generation_config_json(const MarkTokens& marks) {
@@ -193,8 +222,6 @@ ModelConfig read_config(std::string text) {
                            .heads = size_of(config, "n_head", "num_attention_heads"),
                            .width = size_of(config, "n_embd", "hidden_size"),
                            .dropout = probability(config, "resid_pdrop")};
-  if (config.has("activation_function"))
-    sizes.activation = read_activation(config["activation_function"]);
   if (config.has("layer_norm_epsilon")) {
     const JsonValue epsilon = config["layer_norm_epsilon"];
     sizes.epsilon = epsilon.number();
@@ -209,18 +236,14 @@ ModelConfig read_config(std::string text) {
   if (config.has("bias")) sizes.bias = config["bias"].boolean() ? Bias::with : Bias::without;
   const JsonValue own = config.find("fledge");
   if (config.has("fledge") && !own.is_object()) own.fail("must be an object: got " + own.shown());
-  sizes.variant.without = read_without(config, own);
-  try {
-    require_memory(sizes);
-  } catch (const ValueError& error) {
-    config.fail(std::string("describes too large a model: ") + error.what());
-  }
-  return {sizes,
-          own,
-          config.has("bias"),
-          read_marks(config),
-          std::move(unknown_keys),
-          other_marks(config, sizes.vocabulary)};
+  sizes.recipe = read_recipe(config, own);
+  const double needed = parameter_count(sizes) * sizeof(Real), memory = machine_memory();
+  if (needed > memory)
+    config.fail("describes too large a model: LanguageModel: its numbers must fit into memory: " +
+                in_gigabytes(needed) + " of " + in_gigabytes(memory));
+  ModelConfig result{sizes, own, config.has("bias"), {}, std::move(unknown_keys), {}};
+  result.marks = read_marks(config, sizes.vocabulary, result.other_marks);
+  return result;
 }
 
 double parameter_count(const LanguageModelSizes& sizes) {

@@ -20,7 +20,7 @@ struct ModelConfig {
   bool says_bias = false;  // whether there is a key "bias"
   MarkTokens marks = {};   // bos_token_id, eos_token_id and pad_token_id
   std::vector<std::string> unknown_keys = {};  // keys that are ignored and not known
-  std::vector<std::string> other_marks = {};   // as other_marks() finds them
+  std::vector<std::string> other_marks = {};   // as read_marks() finds them
 };
 
 /// The most layers of a model that is read from a folder. Without this limit, a file of one
@@ -39,12 +39,16 @@ std::string config_json(const LanguageModelSizes& sizes, Json::Members own = {},
 /// The members "bos_token_id" and "eos_token_id" of config.json, null if there is no such token, and
 /// "pad_token_id" if there is one. Without the first two other programs take GPT-2's, 50256.
 Json::Members mark_notes(const MarkTokens& marks);
-/// The opposite direction. A value that is no token number is as none.
-MarkTokens read_marks(const JsonValue& config);
-/// The values under these keys that are no token of this vocabulary: "eos_token_id[1] 50256".
-std::vector<std::string> other_marks(const JsonValue& config, Dim vocabulary);
+/// The opposite direction. A value that is no token number is as none. The values under these keys
+/// that are no token of this vocabulary are added to `others`: "eos_token_id[1] 50256".
+MarkTokens read_marks(const JsonValue& config, Dim vocabulary, std::vector<std::string>& others);
 /// The text of generation_config.json, which transformers reads.
 std::string generation_config_json(const MarkTokens& marks);
+
+/// Throws FormatError for a key that asks for other mathematics than this model computes. Returns the
+/// keys that are not known: GPT-2's class in transformers ignores them, as its own that change no
+/// number of the model.
+std::vector<std::string> check_config_keys(const JsonValue& config);
 
 /// Reads a config.json of fledge or of GPT-2. Without the key "bias" the model has biases, without
 /// "model_type" it is "gpt2". The dropout is resid_pdrop, by default 0. embd_pdrop may differ, and

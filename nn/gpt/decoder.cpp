@@ -22,17 +22,6 @@ Decoder::Decoder(const LanguageModel& model, std::vector<Dim> never_drawn)
   for (const Dim id : never_drawn_) require_token("Decoder", id, model.sizes.vocabulary);
 }
 
-namespace {
-
-// Keeps the first `places` keys and values of C numbers each. It does not throw: no vector grows.
-void shorten(KeyValueCache& cache, Dim places, Dim C) {
-  cache.length = places;
-  cache.keys.resize(static_cast<std::size_t>(places * C));
-  cache.values.resize(static_cast<std::size_t>(places * C));
-}
-
-}  // namespace
-
 Array Decoder::read(const std::vector<Dim>& ids) {
   require<ValueError>(!ids.empty(), "Decoder", "needs at least one token to read: got none");
   for (const Dim id : ids) require_token("Decoder", id, model_.sizes.vocabulary);
@@ -52,25 +41,25 @@ Array Decoder::read(const std::vector<Dim>& ids) {
   std::vector<KeyValueCache>& caches = moved ? empty : caches_;
   const Dim known = caches[0].length;
   try {
-    Array logits = logits_of(window, caches);
+    Array logits = without_tokens(last_logits(window, caches), never_drawn_);
     window_.swap(window);
     if (moved) caches_.swap(empty);
     return logits;
   } catch (...) {
-    for (KeyValueCache& cache : caches) shorten(cache, known, model_.sizes.width);
+    for (KeyValueCache& cache : caches) {  // it does not throw: no vector grows
+      cache.length = known;
+      cache.keys.resize(static_cast<std::size_t>(known * model_.sizes.width));
+      cache.values.resize(static_cast<std::size_t>(known * model_.sizes.width));
+    }
     throw;
   }
-}
-
-Array Decoder::logits_of(const std::vector<Dim>& window, std::vector<KeyValueCache>& caches) const {
-  return without_tokens(last_logits(window, caches), never_drawn_);
 }
 
 Array Decoder::last_logits(const std::vector<Dim>& window,
                            std::vector<KeyValueCache>& caches) const {
   const NoGrad no_grad;
   const Dim V = model_.sizes.vocabulary, T = static_cast<Dim>(window.size());
-  if (model_.sizes.variant.without.mask)
+  if (model_.sizes.recipe.mask == Masking::none)
     return slice(model_(Indices({1, T}, window)), 1, T - 1, T).value().with_shape({V});
   const Dim first = caches[0].length, count = T - first;
   const Indices fresh({count}, {window.end() - count, window.end()});
@@ -89,7 +78,7 @@ std::vector<Array> Decoder::attention(Dim rows) const {
   const Dim T = length(), first = rows > 0 ? std::max<Dim>(0, T - rows) : Dim{0};
   const NoGrad no_grad;
   std::vector<Array> weights;
-  if (model_.sizes.variant.without.mask) {
+  if (model_.sizes.recipe.mask == Masking::none) {
     for (const Tensor& layer : model_.forward_with_weights(Indices({1, T}, window_)).weights) {
       const Array last = slice(layer, 2, first, T).value();  // (1, H, R, T)
       weights.push_back(last.with_shape({layer.dim(1), T - first, T}));

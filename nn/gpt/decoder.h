@@ -38,7 +38,7 @@ class Decoder {
   const std::vector<Dim>& window() const { return window_; }
   Dim length() const { return static_cast<Dim>(window_.size()); }
   /// Whether no token sees the tokens after it.
-  bool is_causal() const { return !model_.sizes.variant.without.mask; }
+  bool is_causal() const { return model_.sizes.recipe.mask == Masking::causal; }
 
   /// The attention weights (H, R, T) of each layer over window(). Row i has the weights of the
   /// query at position T − R + i. R is `rows`, at most T; 0 means all T. The weights are computed
@@ -48,7 +48,6 @@ class Decoder {
 
  private:
   Array last_logits(const std::vector<Dim>& window, std::vector<KeyValueCache>& caches) const;
-  Array logits_of(const std::vector<Dim>& window, std::vector<KeyValueCache>& caches) const;
 
   LanguageModel model_;
   std::vector<Dim> never_drawn_;

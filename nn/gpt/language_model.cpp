@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "nn/gpt/held_parameters.h"
-
 namespace fledge {
 
 namespace {
@@ -39,12 +37,15 @@ LanguageModel::LanguageModel(const LanguageModelSizes& model_sizes, InitialWeigh
       ln_f(sizes.width, sizes.epsilon) {
   const Dim hidden = sizes.hidden > 0 ? sizes.hidden : 4 * sizes.width;
   for (Dim layer = 0; layer < sizes.layers; ++layer) {
-    Block& block = h.emplace_back(sizes.width, sizes.heads, hidden, initial, sizes.dropout,
-                                  sizes.bias, sizes.variant.without);
+    Block& block =
+        h.emplace_back(sizes.width, sizes.heads, hidden, initial, sizes.dropout, sizes.bias);
     block.ln_1.eps = block.ln_2.eps = sizes.epsilon;
-    block.mlp.activation = sizes.activation;
+    block.ln_1.norm = block.ln_2.norm = sizes.recipe.norm;
+    block.attn.scale = sizes.recipe.scale;
+    block.mlp.form = sizes.recipe.mlp;
+    block.residual = sizes.recipe.residual;
   }
-  ln_f.normalises = !sizes.variant.without.norm;
+  ln_f.norm = sizes.recipe.norm;
   if (initial.rng() == nullptr) return;
   Rng& rng = *initial.rng();
   // GPT-2's initial weights (Radford et al. 2019, section 2.3): small, so that at first the
@@ -73,7 +74,7 @@ Tensor LanguageModel::logits(const Tensor& x) const {
 }
 
 Mask LanguageModel::mask(const std::vector<Dim>& lengths) const {
-  if (!sizes.variant.without.mask) return causal();
+  if (sizes.recipe.mask == Masking::causal) return causal();
   return lengths.empty() ? Mask() : padding(lengths);
 }
 

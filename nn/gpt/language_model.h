@@ -1,8 +1,7 @@
 // The language model, in the shape of GPT-2: from token numbers to scores for the next token.
 #pragma once
 
-#include "nn/layers/block.h"
-#include "nn/layers/embedding.h"
+#include "nn/gpt/recipe.h"
 
 namespace fledge {
 
@@ -16,9 +15,9 @@ struct LanguageModelSizes {
   Dim hidden = 0;  // of the MLP; 0 means 4·width, as in GPT-2
   double dropout = 0;
   Bias bias = Bias::with;
-  Activation activation = Activation::gelu_tanh;  // of the MLPs
-  double epsilon = 1e-5;                          // of the layer norms
-  Variant variant = {};
+  double epsilon = 1e-5;  // of the layer norms
+  Recipe recipe = {};
+  bool operator==(const LanguageModelSizes&) const = default;
 };
 
 /// Throws ValueError unless 0 ≤ token < vocabulary.
@@ -31,7 +30,7 @@ inline void require_token(const char* op, Dim token, Dim vocabulary) {
 ///
 ///   x = wte[ids] + wpe[0 … T−1];   x = block(x) for each block, causal;   logits = ln_f(x)·wteᵀ
 ///
-/// sizes.variant changes this formula and the initial weights (variant.h).
+/// sizes.recipe changes this formula and the initial weights.
 ///
 /// The output projection is the word table itself (Press & Wolf 2017). Names: GPT-2's.
 struct LanguageModel {
@@ -62,12 +61,7 @@ struct LanguageModel {
   /// The last line of the formula: the output of the last block, x (…, C)  ->  logits (…, V).
   Tensor logits(const Tensor& x) const;
 
-  void visit(auto&& f) const {
-    f("wte", wte);
-    f("wpe", wpe);
-    f("h", h);
-    f("ln_f", ln_f);
-  }
+  void visit(auto&& f) const { f("wte", wte), f("wpe", wpe), f("h", h), f("ln_f", ln_f); }
 
  private:
   Tensor embed(const Indices& ids, Mode mode) const;  // (B, T, C)

@@ -1,19 +1,47 @@
-// The weights of a language model as tensors of a safetensors file, with GPT-2's names.
+// The weights of a language model as tensors of a safetensors file, with GPT-2's names; and a model
+// in a folder, in GPT-2's layout: config.json describes the model, model.safetensors has the weights.
 #pragma once
 
-#include "nn/gpt/language_model.h"
-#include "nn/gpt/weight_files.h"
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nn/gpt/config.h"
+#include "nn/io/folder.h"
+#include "nn/io/safetensors.h"
 
 namespace fledge {
+
+inline constexpr const char* weights_name = "model.safetensors";
 
 /// The parameters under their names, "wte.weight", "h.0.attn.c_attn.weight", …, to be stored as a
 /// type. Other programs expect the biases of GPT-2. For a model without biases they are zeros: then
 /// these programs compute the same model.
 std::vector<NamedArray> named_weights(const LanguageModel& model,
                                       const Dtype* type = find_dtype("F32"));
-/// The bytes of model.safetensors: the weights as F32, the metadata and a checksum.
-std::string weights_bytes(const LanguageModel& model,
-                          const std::map<std::string, std::string>& metadata = {});
+
+struct WeightFile {
+  std::string path;
+  ByteSource bytes;
+  StoredHeader header;
+};
+
+/// Opens model.safetensors and reads its header. Throws FileError, and FormatError naming the file,
+/// or naming what the folder has in the place of weights: those of another format, an adapter,
+/// weights in several files.
+WeightFile open_weight_file(const Folder& folder);
+
+/// The tensors of a file by name, and the names and shapes that are expected.
+using NamedTensors = std::map<std::string_view, const StoredTensor*>;
+using NamedShapes = std::vector<std::pair<std::string, Shape>>;
+/// The expected tensors in their order. Throws FormatError naming the first that is missing, of
+/// another shape, or not expected. The error for a missing one names tensors that are not expected.
+std::vector<const StoredTensor*> find_tensors(NamedTensors tensors, const NamedShapes& expected);
+
+/// The numbers of a tensor. Throws as read_numbers().
+Array read_array(const ByteSource& file, const StoredTensor& tensor);
 
 /// Builds the model of such a file. In GPT-2's files all names may begin with "transformer." and with
 /// the prefixes of torch.compile and DistributedDataParallel, "_orig_mod." and "module."; masks are
@@ -24,7 +52,20 @@ std::string weights_bytes(const LanguageModel& model,
 /// only if the file has a byte or more for each weight.
 LanguageModel read_weights(const WeightFile& file, const LanguageModelSizes& sizes);
 
-/// Whether the file has the biases of a model. GPT-2's config.json does not say it.
-Bias bias_in(const WeightFile& file);
+struct SavedModel {
+  LanguageModel model;
+  ModelConfig config;
+  std::string step;  // "step" in the metadata of model.safetensors; "" without it
+};
+
+/// Reads the model in a folder. If config.json does not say whether the model has biases, the
+/// tensors in model.safetensors decide. `reader` reads the text of config.json; a caller that needs
+/// more than read_config() returns passes its own function, so that the text is read once. The
+/// model is built only if the file with its weights is large enough, so time and memory are
+/// proportional to its size. The weights are read into the arrays of the model: there is no second
+/// copy. A folder of a cache, whose model is in a folder under "snapshots", is refused with the path
+/// of that folder. Throws FileError, and FormatError naming the file.
+SavedModel read_model(const Folder& folder,
+                      const std::function<ModelConfig(std::string text)>& reader = read_config);
 
 }  // namespace fledge

@@ -9,7 +9,7 @@ namespace fledge {
 namespace {
 
 void require_row(const LanguageModel& model, Dim tokens, const ForcedRow& row) {
-  require<ValueError>(!model.sizes.variant.without.mask, "logits_with_row",
+  require<ValueError>(model.sizes.recipe.mask == Masking::causal, "logits_with_row",
                       "needs a model with the causal mask: this model is without it");
   const auto inside = [](const char* what, Dim number, Dim count) {
     require<ValueError>(number >= 0 && number < count, "logits_with_row", what, " ", number,

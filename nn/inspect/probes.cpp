@@ -117,7 +117,7 @@ WatchedPair watch_pair(const LanguageModel& model, const TokenText& text, Dim a,
   const NoGrad no_grad;
   const Dim V = model.sizes.vocabulary, H = model.sizes.heads;
   for (const Dim token : {a, b}) require_token("watch_pair", token, V);
-  const bool without_mask = model.sizes.variant.without.mask;
+  const bool without_mask = model.sizes.recipe.mask == Masking::none;
   WatchedPair found;
   const auto row = [&](Dim token) { return slice(model.wte.weight, 0, token, token + 1); };
   found.similarity = cosine_similarity(row(a), row(b)).item();

@@ -59,7 +59,7 @@ Attention::Attention(Dim width, Dim head_count, InitialWeights initial, Bias bia
 
 Tensor Attention::qkv(const Tensor& x) const {
   require_features("Attention", x, c_attn);
-  if (is_scaled) return c_attn(x);
+  if (scale == Scale::root) return c_attn(x);
   const Dim C = x.dim(-1), D = C / heads;
   Array factors = Array::ones({3 * C});
   std::fill_n(factors.write(), C, Real(std::sqrt(static_cast<double>(D))));
@@ -88,20 +88,23 @@ CrossAttention::CrossAttention(Dim width, Dim source_width, Dim head_count, Init
       c_attn(source_width, 2 * width, initial, bias),
       c_proj(width, width, initial, bias) {}
 
-Tensor CrossAttention::operator()(const Tensor& x, const Tensor& source, const Mask& mask) const {
-  if (!mask.has_spans()) return forward_with_weights(x, source, mask).output;
+CrossAttention::Inputs CrossAttention::inputs(const Tensor& x, const Tensor& source) const {
   require_features("CrossAttention", x, q_attn);
   require_features("CrossAttention source", source, c_attn);
   const std::vector<Tensor> kv = split(c_attn(source), 2, -1);  // two of (…, S, C)
-  return c_proj(attention(q_attn(x), kv[0], kv[1], heads, mask));
+  return {q_attn(x), kv[0], kv[1]};
+}
+
+Tensor CrossAttention::operator()(const Tensor& x, const Tensor& source, const Mask& mask) const {
+  if (!mask.has_spans()) return forward_with_weights(x, source, mask).output;
+  const auto [q, k, v] = inputs(x, source);
+  return c_proj(attention(q, k, v, heads, mask));
 }
 
 AttentionOutput CrossAttention::forward_with_weights(const Tensor& x, const Tensor& source,
                                                      const Mask& mask) const {
-  require_features("CrossAttention", x, q_attn);
-  require_features("CrossAttention source", source, c_attn);
-  const std::vector<Tensor> kv = split(c_attn(source), 2, -1);  // two of (…, S, C)
-  const AttentionOutput attended = attend(q_attn(x), kv[0], kv[1], heads, mask);
+  const auto [q, k, v] = inputs(x, source);
+  const AttentionOutput attended = attend(q, k, v, heads, mask);
   return {c_proj(attended.output), attended.weights};
 }
 

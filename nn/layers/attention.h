@@ -4,10 +4,8 @@
 // B batch, T time (queries), S source (keys), C channels, H heads, D = C / H.
 #pragma once
 
-#include <cmath>
-
 #include "engine/ops/cached_attention.h"
-#include "nn/layers/linear.h"
+#include "nn/layers/layers.h"
 
 namespace fledge {
 
@@ -26,6 +24,9 @@ struct AttentionOutput {
 AttentionOutput attend(const Tensor& q, const Tensor& k, const Tensor& v, Dim heads,
                        const Mask& mask);
 
+/// What the scores are divided by.
+enum class Scale { none, root };  // nothing; √D
+
 /// Self-attention, one head or many.       x (…, T, C)   mask over T × T   y (…, T, C)
 ///
 /// c_attn computes q, k and v in one product: W (C, 3C) has three parts side by side, and each part
@@ -35,12 +36,12 @@ AttentionOutput attend(const Tensor& q, const Tensor& k, const Tensor& v, Dim he
 struct Attention {
   Dim heads;
   Linear c_attn, c_proj;
-  bool is_scaled = true;  // false: the scores are not divided by √D (Without::scale)
+  Scale scale = Scale::root;
 
   Attention(Dim width, Dim head_count, InitialWeights initial, Bias bias = Bias::with);
 
-  /// c_attn(x): q, k and v side by side. Unscaled, q is multiplied by √D, because all that computes
-  /// scores divides them by √D.
+  /// c_attn(x): q, k and v side by side. With Scale::none, q is multiplied by √D, because all that
+  /// computes scores divides them by √D.
   Tensor qkv(const Tensor& x) const;
 
   /// Uses one fused op that stores no weights (ops.h, attention). For custom masks, it uses
@@ -51,10 +52,7 @@ struct Attention {
   /// Causal attention of x (T, C), which follows the tokens in the cache. Records no gradient.
   Tensor operator()(const Tensor& x, KeyValueCache& cache) const;
 
-  void visit(auto&& f) const {
-    f("c_attn", c_attn);
-    f("c_proj", c_proj);
-  }
+  void visit(auto&& f) const { f("c_attn", c_attn), f("c_proj", c_proj); }
 };
 
 /// Cross attention: queries from x, keys and values from a source.
@@ -74,11 +72,13 @@ struct CrossAttention {
   AttentionOutput forward_with_weights(const Tensor& x, const Tensor& source,
                                        const Mask& mask = {}) const;
 
-  void visit(auto&& f) const {
-    f("q_attn", q_attn);
-    f("c_attn", c_attn);
-    f("c_proj", c_proj);
-  }
+  void visit(auto&& f) const { f("q_attn", q_attn), f("c_attn", c_attn), f("c_proj", c_proj); }
+
+ private:
+  struct Inputs {
+    Tensor q, k, v;
+  };
+  Inputs inputs(const Tensor& x, const Tensor& source) const;
 };
 
 }  // namespace fledge

@@ -1,37 +1,50 @@
 #include "nn/optim/optimizer.h"
 
 #include <algorithm>
-#include <atomic>
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "engine/autograd.h"
+#include "engine/base/interrupt.h"
+#include "engine/kernels/simd.h"
 #include "engine/kernels/sums.h"
 
 namespace fledge {
 
 namespace {
 
-// Throws ValueError, as one parameter is listed twice.
-void refuse_repetition(const char* op, const std::vector<Tensor>& parameters) {
-  for (std::size_t q = 0; q < parameters.size(); ++q)
-    for (std::size_t p = 0; p < q; ++p)
-      require<ValueError>(parameters[p].node() != parameters[q].node(), op, "parameters ", p,
-                          " and ", q, " are the same tensor: list it once");
+#if defined(FLEDGE_DUAL)
+using Limits = std::numeric_limits<double>;
+#else
+using Limits = std::numeric_limits<Real>;
+#endif
+
+// g·root·root, for a root² below Limits::min(), where numbers have fewer digits. A result in that
+// range may have been rounded up, so it is made one unit smaller.
+Real scaled_twice(Real g, double root) {
+#if defined(FLEDGE_DUAL)
+  const Dual y = g * root * root;
+#else
+  const Real y = static_cast<Real>(static_cast<double>(g) * root * root);
+#endif
+  const double value = value_of(y);
+  if (value == 0 || std::abs(value) >= Limits::min()) return y;
+  return y - static_cast<Real>(std::copysign(Limits::denorm_min(), value));
 }
 
 }  // namespace
 
 void require_parameters(const char* op, const std::vector<Tensor>& parameters) {
-  PoolVector<std::uint64_t> ids;
-  ids.reserve(parameters.size());
-  for (const Tensor& p : parameters) {
-    if (!p.is_parameter())
-      require<ValueError>(false, op, "tensor ", ids.size(), " of shape ", p.shape(),
+  for (std::size_t q = 0; q < parameters.size(); ++q) {
+    if (!parameters[q].is_parameter())
+      require<ValueError>(false, op, "tensor ", q, " of shape ", parameters[q].shape(),
                           " is no parameter: make it with parameter()");
-    ids.push_back(p.node()->id);
+    for (std::size_t p = 0; p < q; ++p)
+      if (parameters[p].node() == parameters[q].node())
+        require<ValueError>(false, op, "parameters ", p, " and ", q,
+                            " are the same tensor: list it once");
   }
-  std::sort(ids.begin(), ids.end());
-  if (std::adjacent_find(ids.begin(), ids.end()) != ids.end()) refuse_repetition(op, parameters);
 }
 
 GradientParts::GradientParts(const std::vector<Tensor>& parameters) {
@@ -57,18 +70,9 @@ double GradientParts::sum_of_squares() const {
   return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
-bool GradientParts::are_finite() const {
-  std::atomic<bool> finite{true};
-  each(2, [&](const Part& part) {
-    if (!isfinite(kernels::dot(part.numbers, part.numbers, part.count)))
-      finite.store(false, std::memory_order_relaxed);
-  });
-  return finite;
-}
-
 void require_finite(const char* op, const std::vector<Tensor>& parameters,
                     const GradientParts& parts, Finite what) {
-  if (parts.are_finite()) return;
+  if (isfinite(Real(parts.sum_of_squares()))) return;  // then each square is finite, too
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     if (!parameters[p].has_grad()) continue;
     const Array& g = parameters[p].grad();
@@ -87,6 +91,46 @@ PoolVector<Real*> writable_numbers(const std::vector<Tensor>& parameters) {
   for (const Tensor& p : parameters)
     numbers.push_back(p.node()->grad.exists() ? p.node()->value.write() : nullptr);
   return numbers;
+}
+
+double clip_gradients(const std::vector<Tensor>& parameters, double max_norm) {
+  require<ValueError>(max_norm > 0, "clip_gradients", "max_norm must be positive: got ", max_norm);
+  require_parameters("clip_gradients", parameters);
+  const GradientParts gradients(parameters);
+  const double squares = gradients.sum_of_squares();
+  if (!std::isfinite(squares))
+    require_finite("clip_gradients", parameters, gradients, Finite::gradients);
+  const double norm = std::sqrt(squares);
+  require<NumericError>(std::isfinite(norm), "clip_gradients", "the norm of the gradients is ",
+                        norm);
+  if (norm <= max_norm) return norm;
+  // A little less than max_norm / norm, so that rounding each product cannot carry the norm over
+  // it.
+  const double factor = max_norm / norm * (1 - 4 * Limits::epsilon());
+  const bool tiny = factor < Limits::min() || max_norm < Limits::min() / Limits::epsilon();
+  const double root = std::sqrt(max_norm) / std::sqrt(norm) * (1 - 4 * Limits::epsilon());
+  // The gradients are scaled in place if no other Array shares their numbers. For a tiny model, new
+  // arrays would take half of the time of clipping.
+  PoolVector<Real*> numbers(parameters.size());
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    if (!parameters[p].has_grad()) continue;
+    Array& gradient = parameters[p].node()->grad;
+    if (!gradient.is_unique()) gradient = gradient.clone();
+    numbers[p] = gradient.write();
+  }
+  const InterruptScope no_interrupt(nullptr);  // from here on all gradients are scaled
+  gradients.each(1, [&](const GradientParts::Part& part) {
+    Real* const g = numbers[part.parameter] + part.begin;
+    if (tiny) {
+      for (Dim i = 0; i < part.count; ++i) g[i] = scaled_twice(g[i], root);
+      return;
+    }
+    const Real by = Real(factor);
+    kernels::by_vectors(part.count, [=](Dim i, Dim count) {
+      kernels::store(g + i, kernels::load(g + i, count) * by, count);
+    });
+  });
+  return norm;
 }
 
 }  // namespace fledge

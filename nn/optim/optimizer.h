@@ -1,6 +1,10 @@
-// Functions that all optimisers share. A step changes all parameters or none.
+// Functions that all optimisers share, clipping, and the schedule of the rate. A step changes all
+// parameters or none.
 #pragma once
 
+#include <cmath>
+#include <cstdint>
+#include <numbers>
 #include <vector>
 
 #include "engine/base/errors.h"
@@ -40,9 +44,6 @@ class GradientParts {
   }
   /// Σ g² in double: first over each part, then over the parts in their order.
   double sum_of_squares() const;
-  /// Whether all numbers g and all their squares are finite. `false` may be wrong: the squares are
-  /// added.
-  bool are_finite() const;
 
  private:
   PoolVector<Part> parts_;
@@ -65,5 +66,45 @@ inline void allocate_moment(Array& moment, const Tensor& p) {
 /// Pointers to the numbers of each parameter; null for a parameter without a gradient. Throws
 /// GraphError if a graph still needs the old numbers of one of them.
 PoolVector<Real*> writable_numbers(const std::vector<Tensor>& parameters);
+
+/// Gradient clipping by global norm (Pascanu, Mikolov & Bengio 2013).
+///
+/// Scales all gradients by the same factor so that ‖g‖₂ ≤ max_norm. Returns ‖g‖₂ before scaling. If
+/// it is already ≤ max_norm, the gradients keep their bits. Squares and small factors are computed
+/// in double, so even float gradients of 1e30 can be clipped to 1e-10. Throws ValueError unless
+/// max_norm > 0, for a tensor that is no parameter and for a parameter that is listed twice;
+/// NumericError if the norm is not finite.
+double clip_gradients(const std::vector<Tensor>& parameters, double max_norm);
+
+/// The learning rate as a function of the step, so a resumed run gets the same rates. Linear warm-up,
+/// then half a cosine down to final_ratio·rate (Loshchilov & Hutter 2017, eq. 5):
+///
+///   rate·(step + 1) / warmup                                    step < warmup
+///   rate·(final_ratio + (1 − final_ratio)·½·(1 + cos(π·p)))     else
+///   where p = (step − warmup) / (steps − warmup)
+///
+/// Steps are counted from 0. From step `steps` on, the rate is final_ratio·rate. With
+/// final_ratio = 1 the rate stays constant after the warm-up.
+struct CosineSchedule {
+  double rate = 1e-3;
+  double final_ratio = 0.1;  // the final rate as a share of `rate`
+  std::int64_t warmup = 0, steps = 1;
+
+  /// Throws ValueError for a negative step, a rate that is negative or not finite, `final_ratio`
+  /// outside [0, 1], and a warm-up outside 0 … steps.
+  double at(std::int64_t step) const {
+    require<ValueError>(step >= 0, "CosineSchedule", "steps are counted from 0: got ", step);
+    require<ValueError>(std::isfinite(rate) && rate >= 0, "CosineSchedule",
+                        "the rate must be finite and at least 0: got ", rate);
+    require<ValueError>(final_ratio >= 0 && final_ratio <= 1, "CosineSchedule",
+                        "the least rate is a share of the rate, 0 to 1: got ", final_ratio);
+    require<ValueError>(warmup >= 0 && warmup <= steps, "CosineSchedule",
+                        "the warm-up must be within the ", steps, " steps: got ", warmup);
+    if (step >= steps) return rate * final_ratio;
+    if (step < warmup) return rate * static_cast<double>(step + 1) / static_cast<double>(warmup);
+    const double p = static_cast<double>(step - warmup) / static_cast<double>(steps - warmup);
+    return rate * (final_ratio + (1 - final_ratio) * 0.5 * (1 + std::cos(std::numbers::pi * p)));
+  }
+};
 
 }  // namespace fledge

@@ -26,9 +26,9 @@ void read_note(const JsonValue& json, double& to) {
 // Whether the last step's weights are not those that are kept.
 bool has_last(const RunNotes& notes) { return notes.kept_step() != notes.step; }
 
-Array read_array(const ByteSource& file, const StoredTensor& tensor) {
-  Array array(tensor.shape);
-  read_numbers(file, tensor, array.write());
+// The numbers of a tensor, which must be finite, and if they are means of squares not negative.
+Array read_part(const ByteSource& file, const StoredTensor& tensor) {
+  const Array array = read_array(file, tensor);
   const bool is_square = tensor.name.starts_with(second_moment);
   for (Dim i = 0; is_square && i < array.size(); ++i)
     require<FormatError>(array[i] >= 0, "the checkpoint must have no negative mean of squares",
@@ -110,11 +110,11 @@ std::vector<Array> restore(const Checkpoint& checkpoint, Trainer& trainer) {
   const ByteSource& file = checkpoint.file;
   auto next = found.begin();
   for (AdamW::Moments& moments : state.moments) {
-    kept.push_back(read_array(file, **next++));
-    if (has_two) weights.push_back(read_array(file, **next++));
+    kept.push_back(read_part(file, **next++));
+    if (has_two) weights.push_back(read_part(file, **next++));
     if (moments.t == 0) continue;
-    moments.m = read_array(file, **next++);
-    moments.v = read_array(file, **next++);
+    moments.m = read_part(file, **next++);
+    moments.v = read_part(file, **next++);
   }
   trainer.restore(state, has_two ? weights : kept);
   return kept;

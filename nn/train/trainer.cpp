@@ -7,7 +7,7 @@
 #include "engine/autograd.h"
 #include "engine/base/interrupt.h"
 #include "engine/gradcheck/nan_detector.h"
-#include "nn/optim/clip.h"
+#include "nn/optim/optimizer.h"
 
 namespace fledge {
 
@@ -79,39 +79,35 @@ std::vector<TextWindow> Trainer::windows_of_pass(Dim pass) const {
                         Rng(options_.seed).stream(batch_stream));
 }
 
-Trainer::StepWindows Trainer::windows_of_step() const {
-  StepWindows step;
+// Calls f(n/N · mean loss of the n targets of a pass) for each pass of the next step, which has N. For
+// passes of equal length n/N has the bits of 1/accumulate, so weighing changes no run of a stream.
+void Trainer::each_pass(const std::function<void(const Tensor& loss)>& f) const {
+  std::vector<std::vector<TextWindow>> passes;
+  Dim targets = 0;
   for (Dim pass = 0; pass < options_.accumulate; ++pass) {
-    step.of_pass.push_back(windows_of_pass(pass));
-    step.targets += targets_of(step.of_pass.back());
+    passes.push_back(windows_of_pass(pass));
+    targets += targets_of(passes.back());
   }
-  return step;
-}
-
-// n/N · mean loss of the n targets of this pass, where the step has N. For passes of equal length
-// n/N has the bits of 1/accumulate, so weighing changes no run of a stream.
-Tensor Trainer::loss_of_pass(Dim pass, const StepWindows& step) const {
-  const std::vector<TextWindow>& windows = step.of_pass[static_cast<std::size_t>(pass)];
-  const Batch batch = batch_of(*text_, windows);
-  const auto draw = static_cast<std::uint64_t>(done_ * options_.accumulate + pass);
-  Rng dropout = Rng(options_.seed).stream(dropout_stream).stream(draw);
-  const Tensor logits = model_(batch.inputs, Mode::training(dropout), batch.lengths);
-  Tensor loss = cross_entropy(logits, batch.targets, no_target);
-  if (options_.accumulate == 1) return loss;
-  return loss * (static_cast<double>(targets_of(windows)) / static_cast<double>(step.targets));
+  auto draw = static_cast<std::uint64_t>(done_ * options_.accumulate);
+  for (const std::vector<TextWindow>& windows : passes) {
+    const Batch batch = batch_of(*text_, windows);
+    Rng dropout = Rng(options_.seed).stream(dropout_stream).stream(draw++);
+    const Tensor logits = model_(batch.inputs, Mode::training(dropout), batch.lengths);
+    const Tensor loss = cross_entropy(logits, batch.targets, no_target);
+    const double share = static_cast<double>(targets_of(windows)) / static_cast<double>(targets);
+    f(options_.accumulate == 1 ? loss : loss * share);
+  }
 }
 
 Trainer::Step Trainer::step() {
   const double rate = options_.schedule.at(done_);
   zero_grad(parameters_);
-  const StepWindows windows = windows_of_step();
   double loss = 0, norm = 0;
-  for (Dim pass = 0; pass < options_.accumulate; ++pass) {
-    const Tensor part = loss_of_pass(pass, windows);
+  each_pass([&](const Tensor& part) {
     loss += part.item();
     require_finite_loss(loss);
     backward(part);
-  }
+  });
   held_.change_gradients();
   try {
     norm = clip_gradients(parameters_, options_.clip > 0 ? options_.clip : infinity);
@@ -128,18 +124,15 @@ Trainer::Step Trainer::step() {
 }
 
 void Trainer::dry_run() {
-  const StepWindows windows = windows_of_step();
-  for (Dim pass = 0; pass < options_.accumulate; ++pass) backward(loss_of_pass(pass, windows));
+  each_pass([](const Tensor& part) { backward(part); });
   zero_grad(parameters_);
 }
 
 double Trainer::next_loss() const {
-  const StepWindows windows = windows_of_step();
   double loss = 0;
   {
     const NoGrad no_grad;
-    for (Dim pass = 0; pass < options_.accumulate; ++pass)
-      loss += loss_of_pass(pass, windows).item();
+    each_pass([&](const Tensor& part) { loss += part.item(); });
   }
   require_finite_loss(loss);
   return loss;
@@ -152,12 +145,9 @@ void Trainer::require_finite_loss(double loss) const {
 // Computes the step again to find the op that gives the first number that is not finite.
 void Trainer::throw_step_diverged(const std::string& what) const {
   throw_diverged(what + " at step " + std::to_string(done_ + 1), [&] {
-    const StepWindows windows = windows_of_step();
-    for (Dim pass = 0; pass < options_.accumulate; ++pass) {
-      const Tensor part = loss_of_pass(pass, windows);
-      if (!std::isfinite(part.item())) return;
-      backward(part);
-    }
+    each_pass([](const Tensor& part) {
+      if (std::isfinite(part.item())) backward(part);
+    });
   });
 }
 

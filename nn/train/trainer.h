@@ -8,9 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "nn/gpt/held_parameters.h"
+#include "nn/gpt/language_model.h"
 #include "nn/optim/adamw.h"
-#include "nn/optim/schedule.h"
 #include "nn/text/batches.h"
 
 namespace fledge {
@@ -88,12 +87,7 @@ class Trainer {
 
  private:
   std::vector<TextWindow> windows_of_pass(Dim pass) const;
-  struct StepWindows {
-    std::vector<std::vector<TextWindow>> of_pass;
-    Dim targets = 0;  // in all passes
-  };
-  StepWindows windows_of_step() const;  // of the next one
-  Tensor loss_of_pass(Dim pass, const StepWindows& step) const;
+  void each_pass(const std::function<void(const Tensor& loss)>& f) const;
   [[noreturn]] void throw_step_diverged(const std::string& what) const;
   void require_finite_loss(double loss) const;
 

@@ -5,7 +5,7 @@
 #include "engine/autograd.h"
 #include "nn/io/json.h"
 #include "nn/io/safetensors.h"
-#include "nn/optim/clip.h"
+#include "nn/optim/optimizer.h"
 
 namespace fledge {
 
@@ -72,9 +72,9 @@ Json check_of(const Trainer& trainer, const std::vector<std::pair<std::string, T
 std::string training_bytes(const Trainer& trainer, const TokenText& valid,
                            std::map<std::string, std::string> metadata) {
   const LanguageModelSizes& sizes = trainer.model().sizes;
-  Variant variant = sizes.variant;
+  const Recipe& recipe = sizes.recipe;
   require<ValueError>(
-      words_of(variant.without).empty() && words_of(variant.freeze).empty() && !variant.tie_qk,
+      words_of_none(recipe).empty() && words_of_none(recipe.learned).empty() && !recipe.tie_qk,
       "training_bytes",
       "the model must be a whole GPT-2 whose weights all learn: got one with "
       "--without, --freeze or --tie-qk; train another model without these options");

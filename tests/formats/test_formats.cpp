@@ -15,8 +15,7 @@
 #include <fstream>
 
 #include "nn/gpt/config.h"
-#include "nn/gpt/config_keys.h"
-#include "nn/gpt/weight_files.h"
+#include "nn/gpt/weights.h"
 #include "nn/io/json.h"
 #include "nn/text/added_tokens.h"
 #include "nn/text/pieces.h"

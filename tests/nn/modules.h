@@ -11,9 +11,6 @@
 
 namespace tests {
 
-/// Five places in another order.
-inline const std::vector<Dim> other_order{2, 0, 4, 1, 3};
-
 /// Gives a parameter new numbers.
 inline void assign(const Tensor& p, const Array& values) {
   require(values.shape() == p.shape(), "assign", values.shape(), " for ", p.shape());

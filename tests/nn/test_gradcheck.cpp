@@ -1,7 +1,7 @@
 #include "nn/gradcheck.h"
 
 #include "engine/array_math.h"
-#include "nn/layers/mlp.h"
+#include "nn/layers/layers.h"
 #include "tests/nn/modules.h"
 #include "tests/support/catch.h"
 

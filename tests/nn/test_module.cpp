@@ -117,17 +117,24 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("variants: their words, and which ones GPT-2's formula cannot compute") {
-  CHECK(words_of(Without{}).empty());
-  CHECK(words_of(Without{true, true, true, true, true, true, true, true}) ==
-        NameLines{"mask", "positions", "scale", "mlp", "value", "attention", "residual", "norm"});
-  CHECK(words_of(Frozen{.q = true, .v = true}) == NameLines{"q", "v"});
-  Without without;
-  without.each([&](const std::string& word, bool& is_without) {
-    is_without = true;
-    CHECK(words_of(without) == NameLines{word});
-    CHECK(without.is_other_formula() == (word == "mask" || word == "residual" || word == "norm"));
-    is_without = false;
+TEST_CASE("Recipe: the words of its parts, and for which none GPT-2's formula computes it") {
+  NameLines words;
+  Recipe().each([&]<class Part>(const std::string& word, const Part& part) {
+    CHECK(part == Part(1));
+    words.push_back(word);
+    Recipe recipe;
+    recipe.each([&]<class Other>(const std::string& other, Other& value) {
+      if (other == word) value = Other::none;
+    });
+    CHECK(words_of_none(recipe) == NameLines{word});
+    CHECK(recipe.is_gpt2() == (word != "mask" && word != "residual" && word != "norm"));
+    CHECK(recipe.sees_later_tokens() == (word == "mask"));
   });
-  CHECK_FALSE(without.is_other_formula());
+  CHECK(words ==
+        NameLines{"mask", "positions", "scale", "mlp", "value", "attention", "residual", "norm"});
+  CHECK((words_of_none(Recipe()).empty() && Recipe().is_gpt2() && !Recipe().sees_later_tokens()));
+  const Recipe blind{.mask = Masking::none, .heads = Heads::none};
+  CHECK_FALSE(blind.sees_later_tokens());
+  CHECK(words_of_none(Recipe::Learned{.q = Learning::none, .v = Learning::none}) ==
+        NameLines{"q", "v"});
 }

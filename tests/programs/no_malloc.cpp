@@ -6,7 +6,7 @@
 #include "engine/ops.h"
 #include "nn/gpt/language_model.h"
 #include "nn/optim/adamw.h"
-#include "nn/optim/clip.h"
+#include "nn/optim/optimizer.h"
 #include "tests/support/counted_new.h"
 
 int main() {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "engine/autograd.h"
-#include "nn/gpt/folder.h"
+#include "nn/gpt/weights.h"
 #include "nn/io/files.h"
 
 namespace tests {

@@ -9,7 +9,7 @@
 #include "examples/fledge/bench/model.h"
 #include "examples/fledge/step_cost.h"
 #include "nn/optim/adamw.h"
-#include "nn/optim/clip.h"
+#include "nn/optim/optimizer.h"
 
 namespace fledge::bench {
 

@@ -52,7 +52,8 @@ NamedFiles text_files(const TrainedModel& trained, const Dtype& type, const Fold
       files.emplace_back(name, std::move(*text));
   const JsonValue config = read_json(folder.read(config_name, most_json_bytes).value_or(""));
   Json::Members members = notes;
-  for (auto& mark : mark_notes(read_marks(config)))
+  std::vector<std::string> others;
+  for (auto& mark : mark_notes(read_marks(config, trained.model.sizes.vocabulary, others)))
     if (config.has(mark.first)) members.push_back(std::move(mark));
   files.emplace_back(config_name, config_json(trained.model.sizes, {}, members));
   return files;

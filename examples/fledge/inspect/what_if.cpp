@@ -144,7 +144,7 @@ WhatIf what_if(const TrainedModel& trained, const std::string& text, const RowRe
         "--what-if " + support::quoted(text) + " has " + std::to_string(T) + " tokens",
         "the model looks back over " + std::to_string(sizes.context) + ": shorten the text");
   require_heads_of_model({layer, head}, sizes);
-  if (sizes.variant.without.mask)
+  if (sizes.recipe.mask == Masking::none)
     throw support::InputError(
         "--what-if needs a model with the causal mask, and this one is without it",
         "train one with its mask: leave out --without mask");

@@ -23,7 +23,7 @@ Dim token_to_watch(const std::string& symbol, const Tokenizer& tokenizer) {
 }  // namespace
 
 std::vector<WordPair> pairs_to_watch(const TrainConfig& config, const Tokenizer& tokenizer) {
-  if (config.sizes.variant.without.attention && !(config.watch + config.probe).empty())
+  if (config.sizes.recipe.heads == Heads::none && !(config.watch + config.probe).empty())
     support::refuse_usage(
         "--watch and --probe show where words look, but this model is without attention",
         "leave them out");

@@ -109,15 +109,15 @@ std::string model_report(const LanguageModel& model) {
          counted(count_parameters(model), "parameter") + ".";
 }
 
-std::string variant_report(const Variant& variant) {
+std::string variant_report(const Recipe& recipe) {
   const auto listed = [](const std::string& title, const std::vector<std::string>& words) {
     std::string text;
     for (const std::string& word : words) text += (text.empty() ? title + ": " : ", ") + word;
     return text.empty() ? text : text + ". ";
   };
-  std::string text = listed("Left out", words_of(variant.without)) +
-                     listed("Frozen", words_of(variant.freeze)) +
-                     (variant.tie_qk ? "W_Q and W_K are the same matrix. " : "");
+  std::string text = listed("Left out", words_of_none(recipe)) +
+                     listed("Frozen", words_of_none(recipe.learned)) +
+                     (recipe.tie_qk ? "W_Q and W_K are the same matrix. " : "");
   if (!text.empty()) text.pop_back();
   return text;
 }

@@ -48,7 +48,7 @@ std::string model_report(const LanguageModel& model);
 
 /// What the model is without, and which of its weights do not learn: "Left out: mask, scale." "" if
 /// nothing is left out and all weights learn.
-std::string variant_report(const Variant& variant);
+std::string variant_report(const Recipe& recipe);
 
 /// The warning about a model that sees later tokens. `token`: the word for a token.
 std::string cheating_report(const std::string& token);

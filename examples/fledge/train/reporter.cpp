@@ -104,7 +104,7 @@ void Reporter::start(const Corpus& corpus, const LanguageModel& model, const Bas
              ? formatted(", from here on with --lr %g.", config.training.schedule.rate)
              : "."));
   curves_.guessing = baselines.uniform;
-  if (!config.sizes.variant.without.sees_later_tokens()) curves_.counting = baselines.counting;
+  if (!config.sizes.recipe.sees_later_tokens()) curves_.counting = baselines.counting;
   const LanguageModelSizes& sizes = config.sizes;
   const Json::Members members{{"type", "start"},
                               {"version", 2},

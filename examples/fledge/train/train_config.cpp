@@ -72,9 +72,9 @@ support::Options train_options(TrainConfig& config) {
   options.without_default();
   options.add("--no-bias", "", sizes.bias, "linear layers without bias", {}, of_model);
   options.add("--without", "mask|positions|scale|mlp|value|attention|residual|norm,...",
-              sizes.variant.without, "parts to leave out: mask,scale", {}, of_model);
-  options.add("--tie-qk", "", sizes.variant.tie_qk, "W_Q and W_K stay one matrix", {}, lasting);
-  options.add("--freeze", "q|k|v,...", sizes.variant.freeze, "matrices that do not learn: q,k", {},
+              sizes.recipe, "parts to leave out: mask,scale", {}, of_model);
+  options.add("--tie-qk", "", sizes.recipe.tie_qk, "W_Q and W_K stay one matrix", {}, lasting);
+  options.add("--freeze", "q|k|v,...", sizes.recipe.learned, "matrices that do not learn: q,k", {},
               lasting);
 
   options.add("--from", "DIR", config.from,
@@ -181,7 +181,7 @@ void require_other_files(const TrainConfig& config) {
 // How a run of the built-in text is shown; it is not saved, so a resumed run needs it again.
 void watch_built_in_text(TrainConfig& config) {
   const bool has_words = config.corpus.tokens == Tokens::word && !config.given.contains("--watch");
-  if (has_words && !config.sizes.variant.without.attention) config.watch = "walk:birds";
+  if (has_words && config.sizes.recipe.heads != Heads::none) config.watch = "walk:birds";
 }
 
 // The built-in text is small: a model of the sizes that LanguageModelSizes has learns it in seconds.

@@ -167,7 +167,7 @@ void TrainRun::report_result() {
   bits_per_byte_ = bits_per_byte(shown, text, corpus_->tokenizer);
   const std::string token = token_word(corpus_->tokenizer.kind());
   const std::string of_loss = holds_out ? "Held-out loss" : "Training loss";
-  if (config_.sizes.variant.without.sees_later_tokens())
+  if (config_.sizes.recipe.sees_later_tokens())
     report_.say(loss_sentence(of_loss, shown, *bits_per_byte_, baselines_.uniform, token) + " " +
                 cheating_report(token));
   else

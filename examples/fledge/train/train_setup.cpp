@@ -42,8 +42,8 @@ void take_sizes(TrainConfig& config, const LanguageModelSizes& from) {
                                   std::to_string(from.context),
                               "use --context " + std::to_string(from.context) + " or less");
   sizes.dropout = config.sizes.dropout;
-  sizes.variant.tie_qk = config.sizes.variant.tie_qk;
-  sizes.variant.freeze = config.sizes.variant.freeze;
+  sizes.recipe.tie_qk = config.sizes.recipe.tie_qk;
+  sizes.recipe.learned = config.sizes.recipe.learned;
   config.sizes = sizes;
   for (const char* known : {"--layers", "--heads", "--width", "--context"})
     config.given.insert(known);
@@ -176,14 +176,13 @@ void TrainRun::report_start() {
   report_.say(model_report(*model_));
   if (!config_.from.empty())
     report_.say("It began with the weights of " + support::printable(config_.from) + ".");
-  const std::string variant = variant_report(config_.sizes.variant);
+  const std::string variant = variant_report(config_.sizes.recipe);
   if (!variant.empty()) report_.say(variant);
   if (config_.training.schedule.rate == 0) report_.say("With --lr 0 no weight changes.");
   baselines_ =
       baselines_of(*corpus_, [this](double share) { report_.show_work("Counting tables", share); });
   // A model that cheats has no rivals: it sees what they predict.
-  if (!config_.sizes.variant.without.sees_later_tokens())
-    report_.say(baseline_report(baselines_, token));
+  if (!config_.sizes.recipe.sees_later_tokens()) report_.say(baseline_report(baselines_, token));
   check_causality_at_start();
   forecast();
   stop_.emplace();  // earlier a signal ends the program at once: nothing is lost
@@ -193,7 +192,7 @@ void TrainRun::report_start() {
 // Checks only a new model: extreme trained weights could hide a causality error.
 void TrainRun::check_causality_at_start() {
   const std::string token = token_word(corpus_->tokenizer.kind());
-  if (config_.sizes.variant.without.sees_later_tokens()) return report_.say(cheating_report(token));
+  if (config_.sizes.recipe.sees_later_tokens()) return report_.say(cheating_report(token));
   if (state_->step() > 0) return;
   const std::vector<Dim>& text = corpus_->train.tokens;
   const Dim length = std::min(config_.sizes.context, corpus_->train.size());

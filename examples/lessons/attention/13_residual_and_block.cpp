@@ -115,8 +115,6 @@ Tensor norm(const Tensor& x) {
 /// The root of the mean square of all numbers.
 double size_of(const Tensor& x) { return std::sqrt(mean(pow(x, 2.0)).item()); }
 
-enum class Norm { without, with };
-
 /// x ← x + attention(norm(x)) or x + attention(x), 12 times, with random matrices.     x (8, 16)
 /// Returns the size of x before the first layer and after each layer.
 std::vector<double> twelve_layers(Norm kind, std::uint64_t seed) {
@@ -125,7 +123,7 @@ std::vector<double> twelve_layers(Norm kind, std::uint64_t seed) {
   Tensor x = draw(8, 1);
   std::vector<double> sizes{size_of(x)};
   for (int layer = 0; layer < 12; ++layer) {
-    const Tensor read = kind == Norm::with ? norm(x) : x;
+    const Tensor read = kind == Norm::layer ? norm(x) : x;
     const Tensor W_Q = draw(16, 0.4), W_K = draw(16, 0.4), W_V = draw(16, 0.4);
     x = x + attend(matmul(read, W_Q), matmul(read, W_K), matmul(read, W_V), 1, Mask()).output;
     sizes.push_back(size_of(x));
@@ -143,9 +141,9 @@ void norm_and_block(LessonText& to) {
   to.set("root", "%.4f", std::sqrt(mean(squares).item()));
   to.set("norm", text_of(norm(x), "%8.4f"));
   Table table = Table::of_numbers({"   after layer", "0", "3", "6", "9", "12"});
-  for (const Norm kind : {Norm::without, Norm::with}) {
+  for (const Norm kind : {Norm::none, Norm::layer}) {
     const std::vector<double> sizes = twelve_layers(kind, 1);
-    table.row({kind == Norm::with ? "   x + attention(norm(x))" : "   x + attention(x)",
+    table.row({kind == Norm::layer ? "   x + attention(norm(x))" : "   x + attention(x)",
                formatted("%.1f", sizes[0]), formatted("%.1f", sizes[3]),
                formatted("%.1f", sizes[6]), formatted("%.1f", sizes[9]),
                formatted("%.1f", sizes[12])});
@@ -153,8 +151,8 @@ void norm_and_block(LessonText& to) {
   to.set("sizes", table.text());
   int holds = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const double free = twelve_layers(Norm::without, seed)[12];
-    holds += free > 20 * twelve_layers(Norm::with, seed)[12] ? 1 : 0;
+    const double free = twelve_layers(Norm::none, seed)[12];
+    holds += free > 20 * twelve_layers(Norm::layer, seed)[12] ? 1 : 0;
   }
   to.claim("norm", std::abs(size_of(norm(x)) - 1) < 1e-12 && std::abs(sum(norm(x)).item()) < 1e-12);
   to.claim_rate("growth", holds, 20, 20);

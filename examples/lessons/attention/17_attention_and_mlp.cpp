@@ -2,7 +2,7 @@
 //
 // Works out note 000's conjecture (000.17): attention is a weighted sum, so something that is not
 // linear should follow it. Key idea: the weights of attention add up to 1. On tokens that are all
-// alike they cancel, and attention computes an affine map. Next: lesson 18; nn/layers/mlp.h.
+// alike they cancel, and attention computes an affine map. Next: lesson 18; nn/layers/layers.h.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,7 @@
 #include "examples/lessons/lesson_page.h"
 #include "examples/support/table.h"
 #include "nn/layers/attention.h"
-#include "nn/layers/mlp.h"
+#include "nn/layers/layers.h"
 #include "nn/optim/adamw.h"
 
 namespace fledge {

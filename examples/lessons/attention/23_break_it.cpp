@@ -3,7 +3,7 @@
 // Works out note 004 on a text (tied W_Q and W_K), and what a model loses without each part.
 // Key idea: only an experiment shows what a part does, and a low loss can be a sign of cheating.
 // The switches are those of the command: fledge train --without mask, --tie-qk, --freeze q,k.
-// Next: nn/variant.h, nn/gpt/held_parameters.h.
+// Next: nn/gpt/recipe.h.
 #include <algorithm>
 #include <cmath>
 
@@ -40,7 +40,7 @@ void lesson(LessonText& to) {
   Table table = table_of_outcomes();
   std::vector<Outcome> rows;
   for (const Broken& broken : all_variants()) {
-    rows.push_back(mean_outcome(text, broken.variant));
+    rows.push_back(mean_outcome(text, broken.recipe));
     table.row(cells(broken.name, rows.back()));
   }
   to.set("models", table.text());

@@ -10,7 +10,6 @@
 #include "examples/support/errors.h"
 #include "examples/support/text.h"
 #include "nn/train/trainer.h"
-#include "nn/variant.h"
 
 namespace fledge::variants {
 
@@ -19,22 +18,22 @@ inline constexpr int seeds = 20;
 /// "without mask", "W_Q = W_K" and so on.
 struct Broken {
   std::string name;
-  Variant variant;
+  Recipe recipe;
 };
 
-inline Variant without(const std::string& part) {
-  Variant variant;
+inline Recipe without(const std::string& part) {
+  Recipe recipe;
   bool is_part = part.empty();
   std::string parts;
-  variant.without.each([&](const char* word, bool& is_left_out) {
-    is_left_out = part == word;
-    is_part = is_part || is_left_out;
+  recipe.each([&]<class Part>(const char* word, Part& member) {
+    if (part == word) member = Part::none;
+    is_part = is_part || part == word;
     parts += (parts.empty() ? "" : ", ") + std::string(word);
   });
   if (!is_part)
     support::refuse_usage("--without " + support::quoted(part) + " is not a part of the model",
                           "the parts are " + parts);
-  return variant;
+  return recipe;
 }
 
 inline std::vector<Broken> all_variants() {
@@ -43,8 +42,8 @@ inline std::vector<Broken> all_variants() {
        {"mask", "positions", "scale", "mlp", "value", "residual", "norm", "attention"})
     all.push_back({std::string("without ") + part, without(part)});
   all.push_back({"W_Q = W_K", {.tie_qk = true}});
-  all.push_back({"W_Q, W_K frozen", {.freeze = {.q = true, .k = true}}});
-  all.push_back({"W_V frozen", {.freeze = {.v = true}}});
+  all.push_back({"W_Q, W_K frozen", {.learned = {.q = Learning::none, .k = Learning::none}}});
+  all.push_back({"W_V frozen", {.learned = {.v = Learning::none}}});
   return all;
 }
 
@@ -54,8 +53,8 @@ struct Outcome {
   double slowly = 0, flying = 0;   // in how many runs the word is the likeliest
 };
 
-inline Outcome outcome(const Corpus& text, const Variant& variant, std::uint64_t seed) {
-  const LanguageModel model = birds::new_model(text, seed, variant);
+inline Outcome outcome(const Corpus& text, const Recipe& recipe, std::uint64_t seed) {
+  const LanguageModel model = birds::new_model(text, seed, recipe);
   birds::train(model, text, seed);
   return {mean_loss(model, text.train, text.train.documents()),
           birds::watch(model, text, birds::watches()[0]).attention,
@@ -64,10 +63,10 @@ inline Outcome outcome(const Corpus& text, const Variant& variant, std::uint64_t
 }
 
 /// The mean of the loss and of the attention, and the sum of the counts, over the seeds 1 to 20.
-inline Outcome mean_outcome(const Corpus& text, const Variant& variant) {
+inline Outcome mean_outcome(const Corpus& text, const Recipe& recipe) {
   Outcome sum;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    const Outcome one = outcome(text, variant, seed);
+    const Outcome one = outcome(text, recipe, seed);
     sum.loss += one.loss / seeds, sum.attention += one.attention / seeds;
     sum.slowly += one.slowly, sum.flying += one.flying;
   }

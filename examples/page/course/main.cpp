@@ -65,8 +65,8 @@ Json triangle_json() {
 Json variants_json(const Corpus& text) {
   std::vector<Json> rows;
   for (const variants::Broken& broken : variants::all_variants()) {
-    const variants::Outcome found = variants::mean_outcome(text, broken.variant);
-    const bool looks = !broken.variant.without.attention;
+    const variants::Outcome found = variants::mean_outcome(text, broken.recipe);
+    const bool looks = broken.recipe.heads != Heads::none;
     rows.push_back(Json::object({{"name", broken.name},
                                  {"loss", rounded(found.loss)},
                                  {"attention", looks ? Json(rounded(found.attention)) : Json()},

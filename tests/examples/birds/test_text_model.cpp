@@ -171,15 +171,15 @@ TEST_CASE("birds text model: the most likely word, with its share of the softmax
   CHECK_THAT(found.probability, WithinAbs(1 / sum, 1e-5));
 }
 
-TEST_CASE("birds text model: a variant is trained with the same settings, and only it differs") {
-  const auto trained_as = [](const Variant& variant) {
-    const LanguageModel model = new_model(the_text(), 1, variant);
+TEST_CASE("birds text model: a recipe is trained with the same settings, and only it differs") {
+  const auto trained_as = [](const Recipe& recipe) {
+    const LanguageModel model = new_model(the_text(), 1, recipe);
     return birds::train(model, the_text(), 1);
   };
   CHECK(trained_as({}) == trained_1().losses);
-  const double cheating = trained_as({.without = {.mask = true}}).back();
+  const double cheating = trained_as({.mask = Masking::none}).back();
   CHECK(cheating < 0.1 * least_loss(the_text().train));  // it sees the words that it predicts
-  const double blind = trained_as({.without = {.attention = true}}).back();
+  const double blind = trained_as({.heads = Heads::none}).back();
   CHECK(blind > trained_1().losses.back() + 0.1);
 }
 

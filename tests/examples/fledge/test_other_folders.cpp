@@ -24,7 +24,7 @@ struct PaddedFolder : OtherFolder {
            ++id)
         model.wte.weight.write()[id * C + i] = fledge::Real(id == draws ? 5 : 4);
     }
-    write_text(folder() + "/model.safetensors", fledge::weights_bytes(model));
+    write_text(folder() + "/model.safetensors", fledge::stored_bytes(fledge::named_weights(model)));
     set("vocab_size", std::to_string(rows));
     add_tokenizer();
   }

@@ -25,14 +25,14 @@ const Corpus& animals() {
 }
 
 // `padding`: rows of the table that have no token.
-LanguageModel model_of(const Variant& variant = {}, Dim padding = 0) {
+LanguageModel model_of(const Recipe& recipe = {}, Dim padding = 0) {
   Rng rng(3);
   LanguageModelSizes sizes{.vocabulary = animals().tokenizer.size() + padding,
                            .context = 8,
                            .layers = 2,
                            .heads = 2,
                            .width = 8};
-  sizes.variant = variant;
+  sizes.recipe = recipe;
   LanguageModel model(sizes, rng);
   for (const Block& block : model.h) {  // far from an even split
     Real* const w = block.attn.c_attn.weight.write();
@@ -68,9 +68,9 @@ JsonValue snapshot(const LanguageModel& model, const Plan& plan, bool is_full) {
 TEST_CASE("snapshot: attention, likeliest words and loss are those of the model") {
   for (const auto& [has_mask, padding] :
        {std::pair{true, Dim{0}}, std::pair{false, Dim{0}}, std::pair{true, Dim{9}}}) {
-    Variant variant;
-    variant.without.mask = !has_mask;
-    const LanguageModel model = model_of(variant, padding);
+    Recipe recipe;
+    recipe.mask = has_mask ? Masking::causal : Masking::none;
+    const LanguageModel model = model_of(recipe, padding);
     const Plan plan = default_plan(animals(), 8);
     const JsonValue event = snapshot(model, plan, false);
     CHECK(event["step"].integer(0, 100) == 7);

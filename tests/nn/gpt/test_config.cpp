@@ -2,7 +2,6 @@
 // one error each are in tests/formats/config.txt.
 #include "nn/gpt/config.h"
 
-#include "nn/gpt/config_keys.h"
 #include "nn/gpt/weights.h"
 #include "nn/io/files.h"
 #include "tests/nn/modules.h"
@@ -17,13 +16,6 @@ const std::string config_files = FLEDGE_SOURCE_DIR "/tests/formats/";
 constexpr LanguageModelSizes written_sizes{
     .vocabulary = 11, .context = 6, .layers = 2, .heads = 2, .width = 8};
 
-bool same_sizes(const LanguageModelSizes& a, const LanguageModelSizes& b) {
-  return a.vocabulary == b.vocabulary && a.context == b.context && a.layers == b.layers &&
-         a.heads == b.heads && a.width == b.width && a.hidden == b.hidden &&
-         a.dropout == b.dropout && a.bias == b.bias && a.activation == b.activation &&
-         a.epsilon == b.epsilon && words_of(a.variant.without) == words_of(b.variant.without);
-}
-
 // The keys of a small configuration, with one more.
 std::string with_key(const std::string& key, const std::string& value) {
   return R"({"vocab_size":11,"n_positions":6,"n_embd":8,"n_layer":2,"n_head":2,")" + key +
@@ -32,79 +24,73 @@ std::string with_key(const std::string& key, const std::string& value) {
 
 }  // namespace
 
-TEST_CASE("model config: sizes are read as they were written") {
-  LanguageModelSizes other = written_sizes;
-  other.activation = Activation::gelu;
-  other.epsilon = 1e-6;
-  for (const LanguageModelSizes& sizes : std::vector<LanguageModelSizes>{
-           {.vocabulary = 11, .context = 6},
-           {.vocabulary = 1, .context = 1'000'000, .layers = 3, .heads = 2, .width = 2},
-           {.vocabulary = 65,
-           .context = 256,
-           .layers = 6,
-           .heads = 6,
-           .width = 384,
-           .hidden = 17,
-           .dropout = 0.1,
-           .bias = Bias::without},
-           other}) {
-    const ModelConfig config = read_config(config_json(sizes, {}, {{"torch_dtype", "float16"}}));
-    CHECK(same_sizes(config.sizes, sizes));
-    CHECK(config.own.is_null());
+TEST_CASE("model config: sizes and recipe are read as they were written") {
+  for (int bits = 0; bits < 256; ++bits) {
+    LanguageModelSizes sizes{.vocabulary = 1 + 64 * (bits % 2),
+                             .context = bits % 3 == 0 ? 1'000'000 : 256,
+                             .layers = 1 + bits % 6,
+                             .heads = 1 + bits % 3,
+                             .width = 6 * (1 + bits % 5),
+                             .hidden = bits % 4 == 0 ? 17 : 0,
+                             .dropout = bits % 7 / 10.0,
+                             .bias = bits % 11 == 0 ? Bias::without : Bias::with,
+                             .epsilon = bits % 2 == 0 ? 1e-5 : 1e-6};
+    if (bits % 5 == 0) sizes.recipe.mlp = FeedForward::gelu;
+    int bit = 1;
+    sizes.recipe.each([&]<class Part>(const char*, Part& part) {
+      if ((bits & bit) != 0) part = Part::none;
+      bit *= 2;
+    });
+    const std::string text = config_json(sizes, {}, {{"torch_dtype", "float16"}});
+    CAPTURE(text);
+    const ModelConfig config = read_config(text);
+    CHECK(config.sizes == sizes);
     CHECK(config.says_bias == (sizes.bias == Bias::without));
     CHECK(config.unknown_keys.empty());
+    Recipe listed = sizes.recipe;
+    listed.scale = Scale::root;  // for which GPT-2 has a key
+    CHECK(config.own.is_null() == words_of_none(listed).empty());
+    const auto says = [&](const std::string& part) { return text.find(part) != text.npos; };
+    CHECK(says("\"model_type\": \"gpt2\"") == sizes.recipe.is_gpt2());
+    CHECK(says("GPT2LMHeadModel") == sizes.recipe.is_gpt2());
+    CHECK(says("\"scale_attn_weights\": false") == (sizes.recipe.scale == Scale::none));
   }
   for (const MarkTokens& marks :
        {MarkTokens{}, MarkTokens{3, {3}, {}}, MarkTokens{{}, {7, 2}, 0}, MarkTokens{1, {}, 50'000}})
     CHECK(read_config(config_json(written_sizes, {}, mark_notes(marks))).marks == marks);
-  for (const char* no_id : {"null", "-1", "1.5", "\"</s>\"", "{}", "[]", "[-1]"})
+  for (const char* no_id : {"null", "-1", "1.5", "\"</s>\"", "{}", "[]", "[-1]", "2147483648"})
     CHECK(read_config(with_key("eos_token_id", no_id)).marks == MarkTokens{});
+  const ModelConfig marked = read_config(with_key("eos_token_id", "[7, \"</s>\", 11]"));
+  CHECK(marked.marks == MarkTokens{{}, {7, 11}, {}});
+  CHECK(marked.other_marks ==
+        std::vector<std::string>{"eos_token_id[1] \"</s>\"", "eos_token_id[2] 11"});
   const ModelConfig own = read_config(config_json(written_sizes, {{"tokens", "character"}}));
   CHECK(own.own["tokens"].string() == "character");
   CHECK(own.own.path() == "fledge");
 }
 
-TEST_CASE("model config: what a model is without is read as it was written") {
-  for (int bits = 0; bits < 256; ++bits) {
-    LanguageModelSizes sizes = written_sizes;
-    int bit = 1;
-    sizes.variant.without.each([&](const char*, bool& is_without) {
-      is_without = (bits & bit) != 0;
-      bit *= 2;
-    });
-    const std::string text = config_json(sizes);
-    CAPTURE(text);
-    CHECK(same_sizes(read_config(text).sizes, sizes));
-    const Without& without = sizes.variant.without;
-    const bool is_other = without.mask || without.residual || without.norm;
-    CHECK((text.find("\"model_type\": \"gpt2\"") == std::string::npos) == is_other);
-    CHECK((text.find("GPT2LMHeadModel") == std::string::npos) == is_other);
-    CHECK((text.find("\"scale_attn_weights\": false") != std::string::npos) == without.scale);
-  }
-}
-
 TEST_CASE("model config: GPT-2's own file, and what else says the same") {
   const ModelConfig config = read_config(read_file(config_files + "gpt2_config.json"));
-  CHECK(same_sizes(config.sizes, {.vocabulary = 50257,
-                                  .context = 1024,
-                                  .layers = 12,
-                                  .heads = 12,
-                                  .width = 768,
-                                  .dropout = 0.1}));
+  CHECK(config.sizes == LanguageModelSizes{.vocabulary = 50257,
+                                           .context = 1024,
+                                           .layers = 12,
+                                           .heads = 12,
+                                           .width = 768,
+                                           .dropout = 0.1});
   CHECK(parameter_count(config.sizes) == 124'439'808);  // as it is known for
   CHECK_FALSE(config.says_bias);
-  for (const auto& [name, activation] : {std::pair{"gelu_new", Activation::gelu_tanh},
-                                         {"gelu_pytorch_tanh", Activation::gelu_tanh},
-                                         {"gelu_fast", Activation::gelu_tanh},
-                                         {"gelu", Activation::gelu},
-                                         {"gelu_python", Activation::gelu}})
+  for (const auto& [name, form] : {std::pair{"gelu_new", FeedForward::gelu_tanh},
+                                   {"gelu_pytorch_tanh", FeedForward::gelu_tanh},
+                                   {"gelu_fast", FeedForward::gelu_tanh},
+                                   {"gelu", FeedForward::gelu},
+                                   {"gelu_python", FeedForward::gelu}})
     CHECK(read_config(with_key("activation_function", "\"" + std::string(name) + "\""))
-              .sizes.activation == activation);
+              .sizes.recipe.mlp == form);
   for (const auto& [key, dropout] :
        {std::pair{"embd_pdrop", 0.0}, {"resid_pdrop", 0.25}, {"attn_pdrop", 0.0}})
     CHECK(read_config(with_key(key, "0.25")).sizes.dropout == dropout);
   CHECK(read_config(with_key("bias", "false")).sizes.bias == Bias::without);
-  CHECK(read_config(with_key("scale_attn_weights", "false")).sizes.variant.without.scale);
+  CHECK(read_config(with_key("scale_attn_weights", "false")).sizes.recipe.scale == Scale::none);
   CHECK(read_config(with_key("afn", "1")).unknown_keys == std::vector<std::string>{"afn"});
   const auto unknown = check_config_keys(
       read_json(R"({"n_layer": 2, "n_layers": 2, "n_ctx": 1, "transformers.js_config": {}})"));
@@ -113,7 +99,7 @@ TEST_CASE("model config: GPT-2's own file, and what else says the same") {
   const ModelConfig renamed = read_config(
       R"({"vocab_size":11,"max_position_embeddings":6,"hidden_size":8,"num_hidden_layers":2,)"
       R"("num_attention_heads":2})");
-  CHECK(same_sizes(renamed.sizes, written_sizes));
+  CHECK(renamed.sizes == written_sizes);
 }
 
 // transformers 4, src/transformers/models/gpt2/configuration_gpt2.py: written_config.json says all
@@ -145,7 +131,7 @@ TEST_CASE(
       Rng rng(1);
       const LanguageModel model(sizes, rng);
       CHECK(parameter_count(sizes) == static_cast<double>(count_parameters(model)));
-      const std::string bytes = weights_bytes(model, {{"format", "pt"}});
+      const std::string bytes = stored_bytes(named_weights(model), {{"format", "pt"}});
       // modeling_utils.py refuses a safetensors file whose metadata has no "format": "pt".
       const StoredHeader header = stored_header(bytes);
       CHECK(header.text("format") == "pt");

@@ -1,4 +1,5 @@
-// The language model: its formula, what it starts with, and what it refuses.
+// The language model: its formula under every recipe, what it starts with, what its outputs depend on,
+// and what it refuses.
 #include "nn/gpt/language_model.h"
 
 #include "tests/nn/modules.h"
@@ -10,7 +11,8 @@ using namespace tests;
 namespace {
 
 constexpr LanguageModelSizes small_sizes{
-    .vocabulary = 11, .context = 6, .layers = 2, .heads = 2, .width = 8, .hidden = 12};
+    .vocabulary = 11, .context = 7, .layers = 2, .heads = 2, .width = 8, .hidden = 12};
+constexpr Dim texts = 2, text_length = 7;
 
 const Indices two_texts({2, 5}, {1, 2, 3, 4, 5, 10, 9, 2, 2, 0});
 
@@ -18,55 +20,148 @@ LanguageModel small_model(std::uint64_t seed, const LanguageModelSizes& sizes = 
   Rng rng(seed);
   LanguageModel model(sizes, rng);
   redraw(model, seed);
+  set_held_values(model);
   return model;
+}
+
+LanguageModel model_of(const Recipe& recipe) {
+  LanguageModelSizes sizes = small_sizes;
+  sizes.recipe = recipe;
+  return small_model(1, sizes);
+}
+
+std::vector<Dim> some_words(Dim count, std::uint64_t seed) {
+  Rng rng(seed);
+  std::vector<Dim> ids(static_cast<std::size_t>(count));
+  for (Dim& id : ids) id = rng.below(small_sizes.vocabulary);
+  return ids;
+}
+
+/// The model by small ops, with the weights of each layer and head (B, T, T).
+struct ByHand {
+  Tensor logits;
+  std::vector<std::vector<Array>> weights;
+
+  ByHand(const LanguageModel& model, const Indices& ids, const Mask& mask) {
+    const Recipe& recipe = model.sizes.recipe;
+    const Dim D = model.sizes.width / model.sizes.heads;
+    const double scale = recipe.scale == Scale::none ? 1 : 1 / std::sqrt(static_cast<double>(D));
+    const auto norm = [&](const LayerNorm& ln, const Tensor& x) {
+      return recipe.norm == Norm::none ? x : layer_norm(x, ln.weight, ln.bias, 1e-5);
+    };
+    const auto add = [&](const Tensor& x, const Tensor& more) {
+      return recipe.residual == Residual::none ? more : x + more;
+    };
+    Tensor x = embedding(model.wte.weight, ids) + slice(model.wpe.weight, 0, 0, ids.shape()[1]);
+    for (const Block& block : model.h) {
+      const std::vector<Tensor> parts = split(block.attn.c_attn(norm(block.ln_1, x)), 3, -1);
+      std::vector<Tensor> heads;
+      weights.emplace_back();
+      for (Dim h = 0; h < model.sizes.heads; ++h) {
+        const auto head = [&](const Tensor& t) { return slice(t, -1, h * D, (h + 1) * D); };
+        const Tensor rows =
+            softmax(matmul(head(parts[0]), transpose(head(parts[1]))) * scale, mask);
+        heads.push_back(matmul(rows, head(parts[2])));
+        weights.back().push_back(rows.value());
+      }
+      x = add(x, block.attn.c_proj(concat(heads, -1)));
+      x = add(x, block.mlp.c_proj(gelu_tanh(block.mlp.c_fc(norm(block.ln_2, x)))));
+    }
+    logits = matmul(norm(model.ln_f, x), transpose(model.wte.weight));
+  }
+};
+
+/// The gradients of all parameters, for a random cotangent of y.
+std::vector<Array> gradients_of(const LanguageModel& model, const Tensor& y) {
+  pull_random(model, y);
+  std::vector<Array> gradients;
+  for (const Tensor& p : parameters(model))
+    gradients.push_back(p.has_grad() ? p.grad().clone() : Array::zeros(p.shape()));
+  return gradients;
+}
+
+void check_same_gradients(const std::vector<Array>& found, const std::vector<Array>& expected) {
+  double scale = 0;
+  for (const Array& g : expected) scale = std::max(scale, largest(g));
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    CHECK(largest((Tensor(found[i]) - Tensor(expected[i])).value()) <= rounding * scale);
 }
 
 }  // namespace
 
-TEST_CASE("LanguageModel: is its parts, to the bit") {
-  const LanguageModel model = small_model(1);
-  Tensor x = embedding(model.wte.weight, two_texts) + slice(model.wpe.weight, 0, 0, 5), in_one = x;
-  std::vector<Tensor> weights;
-  for (const Block& block : model.h) {
-    in_one = block(in_one, causal());
-    const AttentionOutput with_weights = block.forward_with_weights(x, causal());
-    x = with_weights.output;
-    weights.push_back(with_weights.weights);
-  }
-  const auto guess = [&](const Tensor& seen) {
-    const Tensor normal = layer_norm(seen, model.ln_f.weight, model.ln_f.bias);
-    return matmul(normal, transpose(model.wte.weight));
-  };
-  const Tensor logits = guess(x);
-  const LanguageModel::LogitsAndWeights found = model.forward_with_weights(two_texts);
-  CHECK(found.logits.shape() == Shape{2, 5, 11});
-  CHECK(same_bits(found.logits.value(), logits.value()));
-  CHECK(same_bits(model(two_texts).value(), guess(in_one).value()));
-  REQUIRE(found.weights.size() == 2);
-  for (std::size_t layer = 0; layer < 2; ++layer) {
-    CHECK(found.weights[layer].shape() == Shape{2, 2, 5, 5});
-    CHECK(same_bits(found.weights[layer].value(), weights[layer].value()));
+TEST_CASE("LanguageModel: under every recipe it is its formula, with its weights and gradients") {
+  using Lengths = std::vector<Dim>;
+  std::vector<Array> all;
+  for (const Recipe& recipe :
+       std::vector<Recipe>{{},
+                           {.mask = Masking::none},
+                           {.position = Position::none},
+                           {.scale = Scale::none},
+                           {.mlp = FeedForward::none},
+                           {.values = Values::none},
+                           {.heads = Heads::none},
+                           {.residual = Residual::none},
+                           {.norm = Norm::none},
+                           {.mask = Masking::none,
+                           .scale = Scale::none,
+                           .residual = Residual::none,
+                           .norm = Norm::none},
+                           {.mask = Masking::none, .position = Position::none}}) {
+    CAPTURE(words_of_none(recipe));
+    const LanguageModel model = model_of(recipe);
+    for (const Lengths& lengths : {Lengths{}, Lengths{5, 3}}) {
+      const Mask mask = recipe.mask == Masking::causal ? causal()
+                        : lengths.empty()              ? Mask()
+                                                       : padding(lengths);
+      const ByHand expected(model, two_texts, mask);
+      const std::vector<Array> gradients = gradients_of(model, expected.logits);
+      const Tensor logits = model(two_texts, Mode::evaluation(), lengths);
+      CHECK(logits.shape() == Shape{2, 5, 11});
+      CHECK(close(logits.value(), expected.logits.value()));
+      check_same_gradients(gradients_of(model, logits), gradients);
+      if (!lengths.empty()) continue;
+      for (const Array& other : all) CHECK_FALSE(close(logits.value(), other, 1e-3));
+      all.push_back(logits.value());
+      const LanguageModel::LogitsAndWeights found = model.forward_with_weights(two_texts);
+      CHECK(close(found.logits.value(), expected.logits.value()));
+      check_same_gradients(gradients_of(model, found.logits), gradients);
+      REQUIRE(found.weights.size() == 2);
+      for (std::size_t layer = 0; layer < 2; ++layer)
+        for (Dim h = 0; h < 2; ++h)
+          CHECK(close(part(found.weights[layer].value(), 1, h, h + 1).with_shape({2, 5, 5}),
+                      expected.weights[layer][static_cast<std::size_t>(h)]));
+    }
   }
 }
 
-TEST_CASE("LanguageModel: looking or not, the same logits and the same gradients") {
-  for (const std::uint64_t seed : {1u, 2u, 3u}) {
-    const LanguageModel model = small_model(seed);
-    const Tensor plain = model(two_texts),
-                 with_weights = model.forward_with_weights(two_texts).logits;
-    CHECK(close(plain.value(), with_weights.value()));
-    pull_random(model, plain);
-    std::vector<Array> expected;
-    for (const Tensor& p : parameters(model)) expected.push_back(p.grad().clone());
-    pull_random(model, with_weights);
-    double scale = 0;
-    for (const Array& g : expected) scale = std::max(scale, largest(g));
-    const auto named = named_parameters(model);
-    for (std::size_t i = 0; i < named.size(); ++i) {
-      INFO(named[i].first);
-      const Array found = named[i].second.grad();
-      CHECK(largest((Tensor(found) - Tensor(expected[i])).value()) <= rounding * scale);
-    }
+TEST_CASE("LanguageModel: parts that are none are held at 0, W_V at the identity, W_K at W_Q") {
+  const LanguageModel zeros =
+      model_of({.position = Position::none, .mlp = FeedForward::none, .heads = Heads::none});
+  CHECK(all_zero(zeros.wpe.weight.value()));
+  for (const Block& block : zeros.h)
+    for (const Linear& last : {block.attn.c_proj, block.mlp.c_proj})
+      CHECK((all_zero(last.weight.value()) && all_zero(last.bias.value())));
+  const LanguageModel model = model_of({.values = Values::none, .tie_qk = true});
+  const Tensor x = uniform({1, 4, 8}, 5);
+  for (const Block& block : model.h) {
+    const std::vector<Tensor> parts = split(block.attn.qkv(x), 3, -1);
+    CHECK(same_bits(parts[0].value(), parts[1].value()));
+    CHECK(same_numbers(parts[2].value(), x.value()));
+  }
+}
+
+TEST_CASE(
+    "LanguageModel: the gradients of tied W_Q and W_K are the sum of both, as of one matrix") {
+  const LanguageModel tied = model_of({.tie_qk = true}), apart = model_of({.tie_qk = true});
+  for (const LanguageModel* model : {&tied, &apart}) pull_random(*model, (*model)(two_texts));
+  HeldParameters(tied).change_gradients();
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::vector<Tensor> both = parameters(tied.h[0].attn.c_attn),
+                              own = parameters(apart.h[0].attn.c_attn);
+    const auto third = [](const Tensor& p, Dim t) { return part(p.grad(), -1, 8 * t, 8 * t + 8); };
+    CHECK(same_bits(third(both[i], 0), third(both[i], 1)));
+    CHECK(close(third(both[i], 0), (Tensor(third(own[i], 0)) + Tensor(third(own[i], 1))).value()));
+    CHECK(same_bits(third(both[i], 2), third(own[i], 2)));
   }
 }
 
@@ -87,12 +182,12 @@ TEST_CASE("LanguageModel: starts as GPT-2 does, reproducibly") {
   for (std::size_t i = 0; i < named.size(); ++i) {
     const auto& [name, p] = named[i];
     INFO(name);
-    const bool bias = name.size() > 5 && name.substr(name.size() - 5) == ".bias";
-    const bool gain = name.find("ln_") != name.npos && !bias;
     CHECK(same_bits(p.value(), parameters(b)[i].value()));
-    if (bias) CHECK(same_bits(p.value(), Array::zeros(p.shape())));
-    if (gain) CHECK(same_bits(p.value(), Array::ones(p.shape())));
-    if (bias || gain) continue;
+    if (p.rank() == 1) {
+      const bool is_gain = name.ends_with(".weight");
+      CHECK(same_bits(p.value(), Array::full(p.shape(), Real(is_gain ? 1 : 0))));
+      continue;
+    }
     CHECK_FALSE(same_bits(p.value(), parameters(c)[i].value()));
     double squares = 0;
     for (const double w : to_vector(p.value())) squares += w * w;
@@ -105,15 +200,12 @@ TEST_CASE("LanguageModel: starts as GPT-2 does, reproducibly") {
 }
 
 TEST_CASE("LanguageModel: a new model loses about log V, one of equal scores exactly") {
+  Rng rng(1);
+  const LanguageModel fresh({.vocabulary = 11, .context = 8, .layers = 2, .heads = 2, .width = 32},
+                            rng);
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    Rng rng(seed);
-    const LanguageModel model(
-        {.vocabulary = 50, .context = 8, .layers = 2, .heads = 2, .width = 32}, rng);
-    std::vector<Dim> ids(32), next(32);
-    for (Dim& id : ids) id = rng.below(50);
-    for (Dim& id : next) id = rng.below(50);
-    const Tensor loss = cross_entropy(model(Indices({4, 8}, ids)), Indices({4, 8}, next));
-    CHECK_THAT(loss.item(), WithinRel(std::log(50.0), 0.02));
+    const Indices ids({4, 8}, some_words(32, seed)), next({4, 8}, some_words(32, seed + 20));
+    CHECK_THAT(cross_entropy(fresh(ids), next).item(), WithinRel(std::log(11.0), 0.02));
   }
   const LanguageModel model = small_model(5);
   assign(model.wte.weight, Array::zeros({11, 8}));
@@ -135,20 +227,47 @@ TEST_CASE("LanguageModel: dropout acts on the embeddings and in the blocks, in t
   CHECK(same_bits(matmul(model.ln_f(x), transpose(model.wte.weight)).value(), y));
 }
 
+TEST_CASE("LanguageModel: logits do not change with later words, to the bit") {
+  const LanguageModel model = small_model(1);
+  const std::vector<Dim> ids = some_words(texts * text_length, 1);
+  const Array y = model(Indices({texts, text_length}, ids)).value(),
+              positions = model.wpe.weight.value().clone();
+  for (Dim j = 0; j < text_length; ++j) {
+    const auto check_from_j = [&](const Array& found) {
+      CHECK(same_bits(part(found, 1, 0, j), part(y, 1, 0, j)));
+      for (Dim i = j; i < text_length; ++i)
+        CHECK_FALSE(same_bits(part(found, 1, i, i + 1), part(y, 1, i, i + 1)));
+    };
+    for (const Dim shift : {1, 5}) {
+      std::vector<Dim> changed = ids;
+      for (Dim b = 0; b < texts; ++b) {
+        Dim& id = changed[static_cast<std::size_t>(b * text_length + j)];
+        id = (id + shift) % 11;
+      }
+      check_from_j(model(Indices({texts, text_length}, changed)).value());
+    }
+    for (const double intruder : {not_a_number, infinity, -infinity, 1e30}) {
+      assign(model.wpe.weight, replaced(positions, 0, j, intruder));
+      check_from_j(model(Indices({texts, text_length}, ids)).value());
+    }
+    assign(model.wpe.weight, positions);
+  }
+}
+
 TEST_CASE("LanguageModel: any time up to the context, none, and an empty batch; more is refused") {
   const LanguageModel model = small_model(7);
-  for (const Shape& shape : {Shape{1, 6}, Shape{3, 1}, Shape{2, 0}, Shape{0, 3}})
+  for (const Shape& shape : {Shape{1, 7}, Shape{3, 1}, Shape{2, 0}, Shape{0, 3}})
     CHECK(model(Indices(shape, std::vector<Dim>(static_cast<std::size_t>(shape.size()), 3)))
               .shape() == shape.append({11}));
   const auto on = [&](const Shape& shape, const std::vector<Dim>& ids) {
     return [&model, shape, ids] { model(Indices(shape, ids)); };
   };
   CHECK(refuses<ShapeError>(on({3}, {1, 2, 3}), "LanguageModel", "(batch, time)", "(3)"));
-  CHECK(refuses<ShapeError>(on({1, 7}, std::vector<Dim>(7)), "LanguageModel", "6", "(1, 7)"));
+  CHECK(refuses<ShapeError>(on({1, 8}, std::vector<Dim>(8)), "LanguageModel", "7", "(1, 8)"));
   CHECK(refuses<ValueError>(on({1, 2}, {0, 11}), "id 11 at position 1", "(11, 8)"));
 }
 
-TEST_CASE("LanguageModel: sizes that make no model are refused, others have their defaults") {
+TEST_CASE("LanguageModel: sizes that make no model are refused, others reach every block") {
   const auto made = [](LanguageModelSizes sizes) {
     return [sizes] {
       Rng rng(1);
@@ -156,27 +275,38 @@ TEST_CASE("LanguageModel: sizes that make no model are refused, others have thei
     };
   };
   const std::string op = "LanguageModel: ";
-  CHECK(refuses<ValueError>(made({.vocabulary = 0, .context = 3}), op + "vocabulary", "got 0"));
-  CHECK(refuses<ValueError>(made({.vocabulary = 5, .context = -1}), op + "context", "got -1"));
   LanguageModelSizes s{.vocabulary = 5, .context = 3};
-  for (const auto& [name, size] : {std::pair{"layers", &s.layers},
-                                   {"heads", &s.heads},
-                                   {"width", &s.width},
-                                   {"hidden", &s.hidden}}) {
-    const Dim before = std::exchange(*size, std::string(name) == "hidden" ? -1 : 0);
-    CHECK(refuses<ValueError>(made(s), op + name, "got " + std::to_string(*size)));
+  for (const auto& [name, size, wrong] : {std::tuple{"vocabulary", &s.vocabulary, Dim{0}},
+                                          {"context", &s.context, -1},
+                                          {"layers", &s.layers, 0},
+                                          {"heads", &s.heads, 0},
+                                          {"width", &s.width, 0},
+                                          {"hidden", &s.hidden, -1}}) {
+    const Dim before = std::exchange(*size, wrong);
+    CHECK(refuses<ValueError>(made(s), op + name, "got " + std::to_string(wrong)));
     *size = before;
   }
+  for (const double wrong : {0.0, -1.0, infinity, not_a_number}) {
+    s.epsilon = wrong;
+    CHECK(refuses<ValueError>(made(s), op + "epsilon", "got "));
+  }
+  s.epsilon = 1e-5;
   s.dropout = 1;
   CHECK(refuses<ValueError>(made(s), "Dropout", "got 1"));
   CHECK(refuses<ValueError>(made({.vocabulary = 5, .context = 3, .heads = 3, .width = 8}),
                             "Attention", "8 channels", "3 equal"));
   Rng rng(1);
-  const LanguageModel model({.vocabulary = 5, .context = 3}, rng);
-  CHECK(model.h.size() == 1);
-  CHECK(model.h[0].attn.heads == 1);
-  CHECK(model.wte.weight.shape() == Shape{5, 16});
-  CHECK(model.h[0].mlp.c_fc.weight.shape() == Shape{16, 64});
-  CHECK(model.dropout.p == 0);
-  CHECK(model.sizes.hidden == 0);
+  const LanguageModel plain({.vocabulary = 5, .context = 3}, rng);
+  CHECK((plain.h.size() == 1 && plain.h[0].attn.heads == 1 && plain.dropout.p == 0));
+  CHECK(plain.wte.weight.shape() == Shape{5, 16});
+  CHECK(plain.h[0].mlp.c_fc.weight.shape() == Shape{16, 64});
+  LanguageModelSizes other = small_sizes;
+  other.epsilon = 1e-3;
+  other.recipe.mlp = FeedForward::gelu;
+  const LanguageModel model = small_model(1, other);
+  for (const Block& block : model.h) {
+    CHECK(block.mlp.form == FeedForward::gelu);
+    CHECK((block.ln_1.eps == 1e-3 && block.ln_2.eps == 1e-3));
+  }
+  CHECK(model.ln_f.eps == 1e-3);
 }

@@ -1,11 +1,20 @@
+// The weights of a model in a file and in a folder: read as they were written, as other programs write
+// them, and refused by the first difference. Folders without model.safetensors: tests/formats.
 #include "nn/gpt/weights.h"
+
+#include <cstdlib>
+#include <filesystem>
 
 #include "tests/nn/modules.h"
 #include "tests/support/catch.h"
+#include "tests/support/dump.h"
 #include "tests/support/folder.h"
 #include "tests/support/refuses.h"
 
 using namespace tests;
+using testing::write_file;
+using Desk = testing::Folder;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -36,12 +45,25 @@ Verdict same_weights(const LanguageModel& a, const LanguageModel& b) {
   return {};
 }
 
-WeightFile one_file(const std::string& bytes) {
-  return {"model.safetensors", bytes, stored_header(bytes)};
+LanguageModel model_read(const std::string& bytes, const LanguageModelSizes& sizes) {
+  return read_weights({"model.safetensors", bytes, stored_header(bytes)}, sizes);
 }
 
-LanguageModel model_read(const std::string& bytes, const LanguageModelSizes& sizes) {
-  return read_weights(one_file(bytes), sizes);
+std::string file_of(const LanguageModel& model) {
+  return stored_bytes(named_weights(model), {{"format", "pt"}});
+}
+
+void write_model(const std::string& folder, const LanguageModel& model,
+                 const Json::Members& own = {}) {
+  write_file(folder + "/config.json", config_json(model.sizes, own));
+  write_file(folder + "/model.safetensors", file_of(model));
+}
+
+std::string reading_model(const std::string& folder) {
+  return refusal<FileError>([&] { read_model(folder); });
+}
+std::string reading_wrong(const std::string& folder) {
+  return refusal<FormatError>([&] { read_model(folder); });
 }
 
 }  // namespace
@@ -49,28 +71,11 @@ LanguageModel model_read(const std::string& bytes, const LanguageModelSizes& siz
 TEST_CASE("model weights: a model's file gives the same model, to the bit") {
   for (const Bias bias : {Bias::with, Bias::without}) {
     const LanguageModel model = model_with(1, bias);
-    const std::string bytes = weights_bytes(model, {{"format", "pt"}});
+    const std::string bytes = file_of(model);
     const LanguageModel other = model_read(bytes, model.sizes);
     CHECK_FALSE(same_weights(other, model_with(2, bias)));
     CHECK(same_weights(other, model));
-    CHECK(weights_bytes(other, {{"format", "pt"}}) == bytes);
-    CHECK(bias_in(one_file(bytes)) == Bias::with);  // zeros, where the model has none
-  }
-}
-
-TEST_CASE("model weights: numbers of 16 bits are read exactly") {
-  for (const char* type : {"F16", "BF16"}) {
-    const LanguageModel model = model_with(1);
-    const LanguageModel read =
-        model_read(stored_bytes(named_weights(model, find_dtype(type))), model.sizes);
-    const auto before = parameters(model), after = parameters(read);
-    for (std::size_t p = 0; p < before.size(); ++p) {
-      const Array &w = before[p].value(), &r = after[p].value();
-      for (Dim i = 0; i < w.size(); ++i) {
-        CHECK(std::abs(value_of(w[i] - r[i])) <= std::abs(value_of(w[i])) / 256);
-        CHECK(rounding_of(r.data() + i, 1, *find_dtype(type)).changed == 0);
-      }
-    }
+    CHECK(file_of(other) == bytes);
   }
 }
 
@@ -83,7 +88,6 @@ TEST_CASE("model weights: biases of a model without biases are zeros") {
   const std::string bytes = stored_bytes(arrays);
   CHECK(refuses<FormatError>([&] { model_read(bytes, sizes); }, "'h.1.mlp.c_fc.bias'", "zeros",
                              "number 7 is 0.5"));
-  CHECK(bias_in(one_file(stored_bytes(arrays_of(model_with(1, Bias::without))))) == Bias::without);
 }
 
 TEST_CASE(
@@ -101,7 +105,6 @@ TEST_CASE(
   arrays.push_back({"lm_head.weight", model.wte.weight.value()});
   const std::string bytes = stored_bytes(arrays);
   CHECK(same_weights(model_read(bytes, model.sizes), model));
-  CHECK(bias_in(one_file(bytes)) == Bias::with);
   arrays.pop_back();  // lm_head.weight alone is the table
   named(arrays, "transformer.wte.weight").name = "lm_head.weight";
   CHECK(same_weights(model_read(stored_bytes(arrays), model.sizes), model));
@@ -153,10 +156,108 @@ TEST_CASE("model weights: the first difference is named") {
   LanguageModelSizes large = model_with(1).sizes;
   large.layers = 1000;
   large.width = 10'000;
-  const std::string bytes = weights_bytes(model_with(1));
+  const std::string bytes = file_of(model_with(1));
   CHECK(refuses<FormatError>([&] { model_read(bytes, large); }, "1200130100000 numbers",
                              std::to_string(bytes.size()) + " bytes"));
-  const testing::Folder folder;
-  CHECK(refuses<FileError>([&] { open_weight_file(Folder(folder.path())); }, "model.safetensors",
-                           "no such file"));
+}
+
+TEST_CASE("model folder: PyTorch's models are read as they are, and computed alike") {
+  for (const char* name : {"bias", "no_bias"}) {
+    const std::string dumps = fs::path(__FILE__).parent_path() / "dumps";
+    const auto errors = dump_errors(dumps + "/" + name);
+    CHECK(errors.size() == (std::string(name) == "bias" ? 2 + 28 : 2 + 20));
+    for (const auto& [quantity, error] : errors) {
+      INFO(name << ": " << quantity);
+      CHECK(error <= rounding);  // programs/compare_dump computes them in double, to 1e-12
+    }
+  }
+}
+
+TEST_CASE("model folder: what is written is read again; without a key the file decides on biases") {
+  const Desk folder;
+  const LanguageModel model = model_with(1, Bias::without);
+  write_model(folder.path(), model, {{"steps", 7}});
+  const SavedModel saved = read_model(folder.path());
+  CHECK(saved.config.own["steps"].integer(0, 10) == 7);
+  CHECK(same_weights(saved.model, model));
+  std::string text = read_file(folder.path() + "/config.json");
+  const std::size_t at = text.find("  \"bias\": false,\n");
+  REQUIRE(at != std::string::npos);
+  write_file(folder.path() + "/config.json", text.erase(at, 17));
+  CHECK(read_model(folder.path()).model.sizes.bias == Bias::with);  // zeros, in the file
+  write_file(folder.path() + "/model.safetensors", stored_bytes(arrays_of(model, "transformer.")));
+  CHECK(read_model(folder.path()).model.sizes.bias == Bias::without);
+}
+
+TEST_CASE("model folder: what is wrong names its file") {
+  const Desk folder;
+  const LanguageModelSizes sizes = model_with(1, Bias::without).sizes;
+  const std::string config = folder.path() + "/config.json",
+                    weights = folder.path() + "/model.safetensors";
+  const auto about = [](const std::string& file, const std::string& reason) {
+    return "cannot read '" + file + "': " + reason;
+  };
+  CHECK(reading_model(folder.path()) == about(config, "no such file or directory"));
+  write_file(config, config_json(sizes));
+  CHECK(reading_model(folder.path()) == about(weights, "no such file or directory"));
+  write_file(weights, "birds");
+  CHECK(
+      reading_wrong(folder.path()) ==
+      about(
+          weights,
+          "the first 8 bytes must be the length of a header, which follows: the file has 5 bytes"));
+  write_file(weights, file_of(model_with(1, Bias::without)));
+  write_file(config, "{}");
+  CHECK(reading_wrong(folder.path()) ==
+        about(config, "line 1, column 1: the text must have a key 'vocab_size'"));
+  LanguageModelSizes wrong = sizes;
+  wrong.vocabulary = 6;
+  write_file(config, config_json(wrong));
+  CHECK(reading_wrong(folder.path()) ==
+        about(weights, "its tensors: 'wte.weight' must have shape (6, 4): the file has (5, 4)"));
+  wrong.vocabulary = 1'000'000;
+  write_file(config, config_json(wrong));
+  CHECK(reading_wrong(folder.path()) ==
+        about(weights, "the model has 4000436 numbers, and the file has " +
+                           std::to_string(fs::file_size(weights)) + " bytes"));
+  fs::remove(config);
+  fs::create_directory(config);
+  CHECK(reading_model(folder.path()) == about(config, "it is a folder"));
+}
+
+TEST_CASE("model folder: for the folder of a cache, the error names the folder of the model") {
+  const Desk cache;
+  const auto snapshot = [&](const std::string& commit) { return cache / "snapshots/" + commit; };
+  for (const char* commit : {"aaa", "bbb", "ccc"}) fs::create_directories(snapshot(commit));
+  CHECK_THAT(reading_model(cache.path()), EndsWith("config.json': no such file or directory"));
+  const std::string what = "'" + cache.path() + "' is the cache of a model: the model is in '";
+  write_model(snapshot("aaa"), model_with(1));
+  write_model(snapshot("bbb"), model_with(1));
+  CHECK(reading_wrong(cache.path()) == what + snapshot("bbb") + "'");
+  fs::create_directory(cache / "refs");
+  write_file(cache / "refs/main", "aaa\n");
+  CHECK(reading_wrong(cache.path()) == what + snapshot("aaa") + "'");
+  write_file(cache / "refs/main", "../..");
+  CHECK(reading_wrong(cache.path()) == what + snapshot("bbb") + "'");
+  const Desk adapter;
+  write_file(adapter / "adapter_config.json", "{}");
+  CHECK_THAT(reading_wrong(adapter.path()), ContainsSubstring("adapter_config.json': it is of an"));
+}
+
+TEST_CASE("model folder: sizes are compared before a file is read or a model is built") {
+  const Desk folder;
+  const LanguageModelSizes sizes = model_with(1, Bias::without).sizes;
+  const std::string config = folder.path() + "/config.json",
+                    weights = folder.path() + "/model.safetensors";
+  write_model(folder.path(), model_with(1, Bias::without));
+  // 24 GB of weights are declared, and a kilobyte is there.
+  write_file(config, config_json({.vocabulary = 5, .context = 3, .layers = 1000, .width = 512}));
+  CHECK_THAT(reading_wrong(folder.path()), ContainsSubstring("the model has "));
+  write_file(config, config_json(sizes));
+  fs::resize_file(weights, std::uint64_t{1} << 40);  // sparse: nothing is on the disk
+  CHECK_THAT(reading_model(folder.path()),
+             ContainsSubstring(" bytes of numbers, and the file has "));
+  fs::resize_file(config, std::uint64_t{1} << 40);
+  CHECK_THAT(reading_model(folder.path()),
+             ContainsSubstring("it has 1099511627776 bytes; at most 67108864 are read"));
 }

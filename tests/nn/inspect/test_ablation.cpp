@@ -76,7 +76,7 @@ TEST_CASE("ablate_tokens: one token left out is a mask made by hand, in each lay
                         // Without a mask a token is hidden from those before it, too.
                         {false, {3, 1, 4}, 1, custom(3, 3, {o, x, o, o, o, o, o, x, o})}}) {
     LanguageModelSizes sizes = ablated_model(2).sizes;
-    sizes.variant.without.mask = !row.has_mask;
+    sizes.recipe.mask = row.has_mask ? Masking::causal : Masking::none;
     Rng rng(3);
     const LanguageModel model(sizes, rng);
     redraw(model, 3);

@@ -11,15 +11,11 @@ namespace {
 constexpr Dim token_count = 5;
 const std::vector<Dim> read_ids{3, 1, 4, 1, 5};
 
-LanguageModel forced_model(Dim layers = 2, const Without& without = {}) {
+LanguageModel forced_model(Dim layers = 2, const Recipe& recipe = {}) {
   Rng rng(7);
-  LanguageModel model({.vocabulary = 6,
-                       .context = 8,
-                       .layers = layers,
-                       .heads = 2,
-                       .width = 8,
-                       .variant = {.without = without}},
-                      rng);
+  LanguageModel model(
+      {.vocabulary = 6, .context = 8, .layers = layers, .heads = 2, .width = 8, .recipe = recipe},
+      rng);
   for (const Block& block : model.h)  // so large that a row matters
     for (const Tensor& weight : {block.attn.c_attn.weight, block.attn.c_proj.weight}) {
       Real* const w = weight.write();
@@ -40,9 +36,9 @@ bool same_rows(const Array& a, const Array& b, Dim begin, Dim end) {
 }  // namespace
 
 TEST_CASE("the row that a head has itself changes nothing, also without scale, residual and norm") {
-  for (const Without& without :
-       {Without{}, Without{.scale = true, .residual = true, .norm = true}}) {
-    const LanguageModel model = forced_model(2, without);
+  for (const Recipe& recipe :
+       {Recipe{}, Recipe{.scale = Scale::none, .residual = Residual::none, .norm = Norm::none}}) {
+    const LanguageModel model = forced_model(2, recipe);
     const NoGrad no_grad;
     const auto [logits, weights] = model.forward_with_weights(Indices({1, token_count}, read_ids));
     const Array own = logits.value().with_shape({token_count, 6});
@@ -102,7 +98,7 @@ TEST_CASE("a row that is none is refused, and a model without the causal mask") 
   CHECK(logits_with_row(model, std::vector<Dim>(8, 1), {0, 0, 0, {1}}).shape() == Shape{8, 6});
   CHECK(refuses<ValueError>(with({0, 0, 0, {1}}, std::vector<Dim>(9, 1)), "8", "9"));
   LanguageModelSizes sizes = model.sizes;
-  sizes.variant.without = {.mask = true};
+  sizes.recipe.mask = Masking::none;
   Rng rng(7);
   const LanguageModel maskless(sizes, rng);
   CHECK(refuses<ValueError>([&] { logits_with_row(maskless, read_ids, {0, 0, 0, {1}}); }, "mask"));

@@ -1,5 +1,5 @@
-// Attention against the formulas of the papers, and under permutations, repetitions and other
-// symmetries. What holds for every layer is in test_layers.cpp.
+// Attention in all its forms against small ops, head by head, under every kind of mask. What holds for
+// every layer is in test_layers.cpp.
 #include "nn/layers/attention.h"
 
 #include "tests/nn/modules.h"
@@ -10,12 +10,6 @@ using namespace tests;
 
 namespace {
 
-/// The columns of a (C, 3C) table that belong to one head: its third `part` (0 q, 1 k, 2 v).
-Array head_columns(const Tensor& table, int third, Dim head, Dim heads) {
-  const Dim C = table.dim(-1) / 3, D = C / heads;
-  return part(table.value(), -1, third * C + head * D, third * C + (head + 1) * D);
-}
-
 /// (…, T, H·D) as (…, H, T, D).
 Tensor in_heads(const Tensor& x, Dim heads) {
   const int rank = x.rank();
@@ -23,11 +17,97 @@ Tensor in_heads(const Tensor& x, Dim heads) {
   return transpose(reshape(x, shape), -3, -2);
 }
 
+/// x·W + b for the columns of one head in one of `parts` parts of a table: "value-down" among them.
+Tensor down(const Tensor& x, const Linear& layer, Dim part, Dim parts, Dim head, Dim heads) {
+  const Dim C = layer.weight.dim(1) / parts, D = C / heads, begin = part * C + head * D;
+  return matmul(x, slice(layer.weight, 1, begin, begin + D)) +
+         slice(layer.bias, 0, begin, begin + D);
+}
+
+/// y = Σ_h softmax(q_h·k_hᵀ/√D)·v_h·Up_h + b: each head reads its columns and writes through its
+/// rows of c_proj ("value-up"). With one head these are the five lines of the paper.
+AttentionOutput by_hand(const std::function<std::array<Tensor, 3>(Dim head)>& qkv,
+                        const Linear& c_proj, Dim heads, const Mask& mask) {
+  const Dim D = c_proj.weight.dim(0) / heads;
+  Tensor y = c_proj.bias;
+  std::vector<Tensor> weights;
+  for (Dim h = 0; h < heads; ++h) {
+    const auto [q, k, v] = qkv(h);
+    const double scale = 1 / std::sqrt(static_cast<double>(D));
+    const Tensor rows = softmax(matmul(q, transpose(k)) * scale, mask);
+    y = y + matmul(matmul(rows, v), slice(c_proj.weight, 0, h * D, (h + 1) * D));
+    weights.push_back(reshape(rows, {rows.dim(0), 1, rows.dim(1), rows.dim(2)}));
+  }
+  return {y, concat(weights, 1)};
+}
+
+/// The gradients of the parameters and of the inputs for a random cotangent of y.
+template <Module M>
+std::vector<Array> gradients_of(const M& module, const std::vector<Tensor>& inputs,
+                                const Tensor& y) {
+  for (const Tensor& x : inputs) x.zero_grad();
+  pull_random(module, y);
+  std::vector<Array> gradients;
+  for (const Tensor& p : parameters(module)) gradients.push_back(p.grad().clone());
+  for (const Tensor& x : inputs) gradients.push_back(x.grad().clone());
+  return gradients;
+}
+
+const Mask table_3x4 =
+    custom(3, 4, {true, false, true, false, false, true, true, true, true, false, false, false});
+
 }  // namespace
 
+TEST_CASE("attention with and without its weights is the sum of its heads, with their gradients") {
+  constexpr Dim T = 9, S = 11;
+  std::vector<bool> some(T * S, true);
+  for (std::size_t i = 0; i < some.size(); i += 3) some[i] = false;
+  const auto check = [&](const auto& module, const std::vector<Tensor>& inputs, const auto& call,
+                         const auto& look, const auto& qkv, const Mask& own) {
+    for (const Mask& mask :
+         {Mask(), causal(), window(3), padding({9, 4, 0}), causal() & padding({9, 4, 0}), own}) {
+      const AttentionOutput expected = by_hand(qkv, module.c_proj, module.heads, mask);
+      const std::vector<Array> gradients = gradients_of(module, inputs, expected.output);
+      const AttentionOutput found = look(mask);
+      CHECK(close(call(mask).value(), expected.output.value()));
+      CHECK(close(found.output.value(), expected.output.value()));
+      CHECK(close(found.weights.value(), expected.weights.value()));
+      for (const Tensor& y : {call(mask), found.output}) {
+        const std::vector<Array> own_gradients = gradients_of(module, inputs, y);
+        for (std::size_t i = 0; i < gradients.size(); ++i)
+          CHECK(close(own_gradients[i], gradients[i], 10 * rounding));
+      }
+    }
+    CHECK(same_bits(call(own).value(), look(own).output.value()));
+  };
+  const Tensor x = parameter(uniform({3, T, 6}, 4)), source = parameter(uniform({3, S, 5}, 5));
+  for (const Dim heads : {1, 2, 3}) {
+    CAPTURE(heads);
+    const Attention attention = drawn<Attention>(3, 6, heads);
+    check(
+        attention, {x}, [&](const Mask& mask) { return attention(x, mask); },
+        [&](const Mask& mask) { return attention.forward_with_weights(x, mask); },
+        [&](Dim h) {
+          const auto third = [&](Dim t) { return down(x, attention.c_attn, t, 3, h, heads); };
+          return std::array{third(0), third(1), third(2)};
+        },
+        custom(T, T, {some.begin(), some.begin() + T * T}));
+    const CrossAttention cross = drawn<CrossAttention>(3, 6, 5, heads);
+    check(
+        cross, {x, source}, [&](const Mask& mask) { return cross(x, source, mask); },
+        [&](const Mask& mask) { return cross.forward_with_weights(x, source, mask); },
+        [&](Dim h) {
+          return std::array{down(x, cross.q_attn, 0, 1, h, heads),
+                            down(source, cross.c_attn, 0, 2, h, heads),
+                            down(source, cross.c_attn, 1, 2, h, heads)};
+        },
+        custom(T, S, some));
+  }
+}
+
 // T = 2, D = 1: q = (0, 1), k = (0, ln 3), v = (4, 8). Scores (0, 0; 0, ln 3), weights
-// (½, ½; ¼, ¾), outputs 6 and 1 + 6 = 7. Causal, the first place sees only itself.
-TEST_CASE("attend: two places of one number, by hand") {
+// (½, ½; ¼, ¾), outputs 6 and 1 + 6 = 7. Causal, the first position sees only itself.
+TEST_CASE("attend: two positions of one number, by hand") {
   const Tensor q = Array({2, 1}, {0, 1}), k = Array({2, 1}, {0, std::log(3.0)}),
                v = Array({2, 1}, {4, 8});
   const AttentionOutput all = attend(q, k, v, 1, {}), before = attend(q, k, v, 1, causal());
@@ -35,63 +115,17 @@ TEST_CASE("attend: two places of one number, by hand") {
   CHECK(close(all.output.value(), Array({2, 1}, {6, 7})));
   CHECK(close(before.weights.value(), Array({1, 2, 2}, {1, 0, 0.25, 0.75})));
   CHECK(close(before.output.value(), Array({2, 1}, {4, 7})));
+  // Without an axis for the batch, a mask never takes the heads for the batch.
+  const Tensor two = uniform({3, 4}, 1), one = reshape(two, {1, 3, 4});
+  CHECK(same_bits(attend(two, two, two, 2, padding({2})).output.value().with_shape({1, 3, 4}),
+                  attend(one, one, one, 2, padding({2})).output.value()));
 }
 
-// q = (1, …, 1) against k = (1, …, 1) and 0: scores √D and 0, so the first weight is σ(√D).
-TEST_CASE("attend: scores are divided by the root of the head size") {
-  for (const Dim D : {1, 2, 16, 64})
-    for (const Dim heads : {1, 3}) {
-      const Tensor q = Array::ones({1, heads * D}),
-                   k = joined({q.value(), Array::zeros({1, heads * D})}, 0);
-      const Array w = attend(q, k, k, heads, {}).weights.value();
-      const double expected = 1 / (1 + std::exp(-std::sqrt(static_cast<double>(D))));
-      REQUIRE(w.shape() == Shape{heads, 1, 2});
-      for (Dim h = 0; h < heads; ++h) {
-        CHECK_THAT(value_of(w.at({h, 0, 0})), WithinAbs(expected, rounding / 10));
-        CHECK_THAT(value_of(w.at({h, 0, 1})), WithinRel(1 - expected, rounding * 10));
-      }
-    }
-}
-
-// y = Σ_h softmax(q_h·k_hᵀ/√D)·v_h·Up_h + b: each head reads its columns of each third
-// ("value-down" among them) and writes through its rows of c_proj ("value-up"). With one head these
-// are the five lines of the paper.
-TEST_CASE("Attention: is the sum of its heads, each down and up on its own") {
-  for (const Dim heads : {1, 3})
-    for (const Mask& mask : {Mask(), causal()}) {
-      constexpr Dim C = 6;
-      const Dim D = C / heads;
-      const Attention attention = drawn<Attention>(2, C, heads);
-      const Tensor x = uniform({2, 4, C}, 3);
-      const AttentionOutput found = attention.forward_with_weights(x, mask);
-      Tensor y = attention.c_proj.bias;
-      for (Dim h = 0; h < heads; ++h) {
-        const auto made = [&, h](int third) {
-          return matmul(x, head_columns(attention.c_attn.weight, third, h, heads)) +
-                 Tensor(head_columns(attention.c_attn.bias, third, h, heads));
-        };
-        const double scale = 1 / std::sqrt(static_cast<double>(D));
-        const Tensor weights = softmax(matmul(made(0), transpose(made(1))) * scale, mask);
-        const Tensor up = part(attention.c_proj.weight.value(), 0, h * D, (h + 1) * D);
-        y = y + matmul(matmul(weights, made(2)), up);
-        CHECK(close(part(found.weights.value(), 1, h, h + 1),
-                    reshape(weights, {2, 1, 4, 4}).value()));
-      }
-      CHECK(close(found.output.value(), y.value()));
-      // The weights it returns are the ones it used, to the bit.
-      const Tensor v = in_heads(slice(attention.c_attn(x), -1, 2 * C, 3 * C), heads);
-      const Tensor mixed = transpose(weighted_sum(found.weights, v, mask), 1, 2);
-      CHECK(same_bits(attention.c_proj(reshape(mixed, {2, 4, C})).value(), found.output.value()));
-    }
-}
-
-// ∂⟨dy, y⟩/∂w = dy·vᵀ for each head, where the mask shows it.
+// ∂⟨dy, y⟩/∂w = dy·vᵀ for each head, where the mask shows it; elsewhere both are +0, to the bit.
 TEST_CASE("attend: the weights it returns are on the path, so they can keep their gradient") {
   constexpr Dim T = 3, S = 4, H = 2, C = 4;
-  const Mask table =
-      custom(T, S, {true, false, true, false, false, true, true, true, true, false, false, false});
   for (const Shape& lead : {Shape{}, Shape{2}, Shape{2, 2}})
-    for (const Mask& mask : {Mask(), causal(), table}) {
+    for (const Mask& mask : {Mask(), causal(), window(1), table_3x4}) {
       CAPTURE(to_string(lead));
       const Tensor q = parameter(uniform(lead.append({T, C}), 1)),
                    k = parameter(uniform(lead.append({S, C}), 2)),
@@ -102,72 +136,67 @@ TEST_CASE("attend: the weights it returns are on the path, so they can keep thei
       attended.weights.keep_grad();
       backward(attended.output, dy);
       REQUIRE(attended.weights.has_grad());
+      const Tensor mixed = weighted_sum(attended.weights, in_heads(v, H), mask);
+      CHECK(
+          same_bits(reshape(transpose(mixed, -3, -2), q.shape()).value(), attended.output.value()));
       Array expected = matmul(in_heads(dy, H), transpose(in_heads(v, H))).value().clone();
-      const std::vector<unsigned char> visible = mask.table({1, H, T, S}, "test");
-      for (Dim i = 0; i < expected.size(); ++i)
-        if (visible[static_cast<std::size_t>(i % (H * T * S))] == 0) expected.write()[i] = Real(0);
+      const auto visible = mask.table({1, H, T, S}, "test");
+      for (Dim i = 0; i < expected.size(); ++i) {
+        if (visible[static_cast<std::size_t>(i % (H * T * S))] != 0) continue;
+        expected.write()[i] = Real(0);
+        for (const Array& hidden : {attended.weights.value(), attended.weights.grad()})
+          CHECK((value_of(hidden[i]) == 0 && !std::signbit(value_of(hidden[i]))));
+      }
       CHECK(close(attended.weights.grad(), expected));
     }
 }
 
-TEST_CASE(
-    "Attention: without its weights it gives what it gives with them, and the same gradients") {
-  const Attention attention = drawn<Attention>(3, 6, 2);
-  const CrossAttention cross = drawn<CrossAttention>(3, 6, 5, 2);
-  const Tensor x = parameter(uniform({3, 9, 6}, 4)), source = parameter(uniform({3, 9, 5}, 5));
-  const auto check = [&](const auto& module, const auto& call, const auto& look) {
-    for (const Mask& mask : {Mask(), causal(), window(3), causal() & padding({9, 4, 0})}) {
-      std::vector<Array> gradients;
-      x.zero_grad();
-      pull_random(module, call(mask));
-      for (const Tensor& p : parameters(module)) gradients.push_back(p.grad().clone());
-      const Array dx = x.grad().clone();
-      x.zero_grad();
-      const AttentionOutput with_weights = look(mask);
-      CHECK(close(call(mask).value(), with_weights.output.value()));
-      with_weights.weights.keep_grad();
-      pull_random(module, with_weights.output);
-      CHECK(largest(with_weights.weights.grad()) > 0);
-      CHECK(close(x.grad(), dx));
-      for (std::size_t i = 0; i < gradients.size(); ++i)
-        CHECK(close(parameters(module)[i].grad(), gradients[i]));
-    }
-    const Mask own = custom(9, 9, std::vector<bool>(81, true));
-    CHECK(same_bits(call(own).value(), look(own).output.value()));
+TEST_CASE("attend: keys added and masked change nothing, not even as NaN") {
+  const auto inputs = [] {
+    return std::array{parameter(uniform({2, 6, 6}, 7)), parameter(uniform({2, 6, 6}, 8)),
+                      parameter(uniform({2, 6, 6}, 9))};
   };
-  check(
-      attention, [&](const Mask& mask) { return attention(x, mask); },
-      [&](const Mask& mask) { return attention.forward_with_weights(x, mask); });
-  check(
-      cross, [&](const Mask& mask) { return cross(x, source, mask); },
-      [&](const Mask& mask) { return cross.forward_with_weights(x, source, mask); });
+  const auto [q, k, v] = inputs();
+  const Array dy = uniform({2, 6, 6}, 8);
+  const AttentionOutput plain = attend(q, k, v, 2, {});
+  backward(plain.output, dy);
+  for (const Dim more : {1, 3, 14})
+    for (const double rubbish : {0.0, 7.0, 1e30, infinity, not_a_number}) {
+      const Array filling = Array::full({2, more, 6}, Real(rubbish));
+      const Tensor query = inputs()[0], key = parameter(joined({k.value(), filling}, 1)),
+                   value = parameter(joined({v.value(), filling}, 1));
+      const AttentionOutput found = attend(query, key, value, 2, padding({6, 6}));
+      CHECK(same_bits(found.output.value(), plain.output.value()));
+      CHECK(same_bits(part(found.weights.value(), -1, 0, 6), plain.weights.value()));
+      backward(found.output, dy);
+      CHECK(same_bits(query.grad(), q.grad()));
+      for (const auto& [longer, own] : {std::pair{key, k}, {value, v}}) {
+        CHECK(same_bits(part(longer.grad(), 1, 0, 6), own.grad()));
+        CHECK(all_zero(part(longer.grad(), 1, 6, 6 + more)));
+      }
+    }
 }
 
-// With the numbers of self-attention, on its own input; with more keys than queries the last query
-// sees every key.
-TEST_CASE("CrossAttention: is self-attention with a source, causal at the last query and key") {
-  const Attention own = drawn<Attention>(3, 4, 2);
-  Rng rng(1);
-  const CrossAttention cross(4, 4, 2, rng);
-  const Array w = own.c_attn.weight.value(), b = own.c_attn.bias.value();
-  assign(cross.q_attn.weight, part(w, 1, 0, 4));
-  assign(cross.q_attn.bias, part(b, 0, 0, 4));
-  assign(cross.c_attn.weight, part(w, 1, 4, 12));
-  assign(cross.c_attn.bias, part(b, 0, 4, 12));
-  assign(cross.c_proj.weight, own.c_proj.weight.value());
-  assign(cross.c_proj.bias, own.c_proj.bias.value());
-  const Array source = uniform({2, 5, 4}, 4), x = part(source, 1, 2, 5);
-  const Array y = cross(x, source, causal()).value();
-  CHECK(close(y, part(own(source, causal()).value(), 1, 2, 5)));
-  CHECK(cross.forward_with_weights(x, source).weights.shape() == Shape{2, 2, 3, 5});
-  for (Dim j = 0; j < 5; ++j) {
-    const Array changed = cross(x, replaced(source, 1, j, not_a_number), causal()).value();
-    const Dim unaware = std::clamp<Dim>(j - 2, 0, 3);
-    CHECK(same_bits(part(changed, 1, 0, unaware), part(y, 1, 0, unaware)));
-    for (Dim i = unaware; i < 3; ++i) CHECK(isnan(changed.at({0, i, 0})));
+TEST_CASE("a query that may look nowhere gives the last bias, and pulls nothing") {
+  const Attention attention = drawn<Attention>(5, 6, 2);
+  for (const Dim row : {0, 2, 5}) {
+    std::vector<bool> table(36, true);
+    std::fill_n(table.begin() + row * 6, 6, false);
+    const Tensor q = parameter(uniform({2, 6, 6}, 1));
+    const AttentionOutput found =
+        attend(q, uniform({2, 6, 6}, 2), uniform({2, 6, 6}, 3), 2, custom(6, 6, table));
+    CHECK(all_zero(part(found.output.value(), 1, row, row + 1)));
+    CHECK(all_zero(part(found.weights.value(), 2, row, row + 1)));
+    backward(found.output, uniform({2, 6, 6}, 4));
+    CHECK(all_zero(part(q.grad(), 1, row, row + 1)));
+    const Tensor y = attention(uniform({2, 6, 6}, 1), custom(6, 6, table));
+    for (Dim b = 0; b < 2; ++b)
+      CHECK(same_bits(part(part(y.value(), 0, b, b + 1), 1, row, row + 1).with_shape({6}),
+                      attention.c_proj.bias.value()));
+    pull_random(attention, y);
+    for (const Tensor& p : parameters(attention))
+      CHECK((largest(p.grad()) > 0 && largest(p.grad()) < infinity));
   }
-  const Array rubbish = joined({source, Array::full({2, 4, 4}, Real(not_a_number))}, 1);
-  CHECK(same_bits(cross(x, rubbish, padding({5, 5})).value(), cross(x, source).value()));
 }
 
 TEST_CASE("attend: no keys, no queries, and one key, which has weight 1 and gives q no gradient") {
@@ -192,71 +221,16 @@ TEST_CASE("attend: no keys, no queries, and one key, which has weight 1 and give
   CHECK((all_zero(q.grad()) && all_zero(k.grad()) && all_alive(v.grad())));
 }
 
-TEST_CASE("attend: what is done to queries, keys and values shows in the outputs") {
-  const Array q = integers({2, 5, 8}, 1), k = integers({2, 5, 8}, 2), v = uniform({2, 5, 8}, 3);
-  const auto on = [](const Array& queries, const Array& keys, const Array& values) {
-    return attend(queries, keys, values, 2, {});
-  };
-  const AttentionOutput straight = on(q, k, v), shuffled = on(reordered(q, 1, other_order), k, v);
-  const Array y = straight.output.value(), w = straight.weights.value();
-  // Queries in another order are answered in that order, to the bit.
-  CHECK(same_bits(shuffled.output.value(), reordered(y, 1, other_order)));
-  CHECK(same_bits(shuffled.weights.value(), reordered(w, 2, other_order)));
-  // Keys and values may change places together: each of two sums over T keys is off by T·u of its
-  // size. Apart they may not.
-  const Array moved = reordered(k, 1, other_order);
-  CHECK(close(on(q, moved, reordered(v, 1, other_order)).output.value(), y,
-              2 * 5 * unit * largest(v)));
-  CHECK_FALSE(close(on(q, moved, v).output.value(), y, 1e-3));
-  // A constant added to a row of scores changes no bit: the scores are exact, as D = 4.
-  const Array shifted = (Tensor(k) + Tensor(integers({8}, 4))).value();
-  CHECK(same_bits(on(q, shifted, v).weights.value(), w));
-  CHECK(same_bits(on(q, shifted, v).output.value(), y));
-  CHECK_FALSE(
-      same_bits(attention_scores(q, shifted, {}).value(), attention_scores(q, k, {}).value()));
-  // Keys that are the same get the same weight, to the bit.
-  const std::vector<Dim> again{0, 1, 2, 1, 0, 1};
-  const Array twice =
-      on(uniform({1, 5, 4}, 1), reordered(uniform({1, 3, 4}, 2), 1, again), uniform({1, 6, 4}, 3))
-          .weights.value();
-  CHECK(same_bits(reordered(twice, 3, {0, 1, 1}), reordered(twice, 3, {4, 3, 5})));
-  CHECK_FALSE(same_bits(reordered(twice, 3, {0}), reordered(twice, 3, {1})));
-  // Every output lies between the smallest and the largest value that it sees.
-  const Array far =
-      on(uniform({2, 5, 8}, 1, -9, 9), uniform({2, 5, 8}, 2, -9, 9), v).output.value();
-  const Array low = (max(Tensor(v) * -1.0, {1}) * -1.0).value(), high = max(Tensor(v), {1}).value();
-  for (Dim i = 0; i < far.size(); ++i) {
-    const Dim at = i / 40 * 8 + i % 8;
-    CHECK(value_of(far[i]) >= value_of(low[at]) - 10 * unit * largest(v));
-    CHECK(value_of(far[i]) <= value_of(high[at]) + 10 * unit * largest(v));
-  }
-}
-
-TEST_CASE("attend: queries of zero look everywhere alike, at exactly 1/n") {
-  for (const Dim n : {1, 2, 4, 8, 16}) {
-    const Array v = integers({1, n, 4}, 5);
-    const AttentionOutput found = attend(Array::zeros({1, 3, 4}), uniform({1, n, 4}, 4), v, 2, {});
-    CHECK(same_bits(found.weights.value(), Array::full({1, 2, 3, n}, Real(1) / real(n))));
-    const Tensor mean_of_v = mean(Tensor(v), {1}, true);
-    CHECK(same_numbers(found.output.value(), (mean_of_v + Array::zeros({1, 3, 4})).value()));
-  }
-}
-
-TEST_CASE("Attention: what does not fit is refused") {
+TEST_CASE("attention: what does not fit is refused") {
   Rng rng(1);
-  const auto made = [&](Dim width, Dim heads) {
-    return [&rng, width, heads] { Attention(width, heads, rng); };
-  };
-  for (const auto& [width, heads] : {std::pair{8, 3}, {8, 0}, {8, -2}, {0, 2}})
-    CHECK(refuses<ValueError>(made(width, heads), "Attention", std::to_string(width) + " channels",
+  for (const auto& [width, heads] : {std::pair<Dim, Dim>{8, 3}, {8, 0}, {8, -2}, {0, 2}})
+    CHECK(refuses<ValueError>([&, w = width, h = heads] { Attention(w, h, rng); }, "Attention",
+                              std::to_string(width) + " channels",
                               std::to_string(heads) + " equal heads"));
   const Attention attention(4, 2, rng);
-  CHECK(refuses<ShapeError>(
-      [&] {
-        attention(Array::zeros({2, 3, 5}));
-      },
-      "Attention", "4", "(2, 3, 5)"));
-  CHECK(refuses<ShapeError>([&] { attention(Array::zeros({4})); }, "Attention", "(4)"));
+  for (const Shape& wrong : {Shape{2, 3, 5}, Shape{4}})
+    CHECK(refuses<ShapeError>([&] { attention(Array::zeros(wrong)); }, "Attention", "4",
+                              to_string(wrong)));
   const auto attended = [](const Shape& q, const Shape& k, const Shape& v, Dim heads = 1) {
     return [=] { attend(Array::zeros(q), Array::zeros(k), Array::zeros(v), heads, {}); };
   };

@@ -1,7 +1,6 @@
 // What holds for every layer: how it starts, which tokens its outputs depend on, and that a batch is
-// its samples side by side.
+// its samples side by side; and the formulas of all but attention.
 #include "nn/layers/block.h"
-#include "nn/layers/embedding.h"
 #include "tests/nn/modules.h"
 #include "tests/support/catch.h"
 #include "tests/support/refuses.h"
@@ -148,20 +147,6 @@ TEST_CASE("layers: a beginning alone, a sample alone, and other leading axes giv
   });
 }
 
-TEST_CASE("layers: without mask and positions tokens in another order give that order") {
-  for_each_layer([](auto make, auto call, Sees who) {
-    const auto layer = drawn_layer(make, 8);
-    const Tensor x = uniform({2, 5, layer_width}, 2), positions = uniform({5, layer_width}, 3);
-    const auto moves_alike = [&](const Tensor& added) {
-      const Tensor moved = reordered(x.value(), 1, other_order);
-      return bool{close(call(layer, moved + added).value(),
-                        reordered(call(layer, x + added).value(), 1, other_order), 1e-4)};
-    };
-    CHECK(moves_alike(Tensor(Array::zeros({1}))) == (who != Sees::earlier));
-    CHECK_FALSE(moves_alike(positions));
-  });
-}
-
 TEST_CASE("layers: what does not fit is refused") {
   for_each_layer([](auto make, auto call, Sees) {
     const auto layer = drawn_layer(make, 1);
@@ -185,6 +170,10 @@ TEST_CASE("layers: what does not fit is refused") {
   const Embedding table(4, 2, rng);
   CHECK(refuses<ValueError>([&] { table({0, 4}); }, "embedding", "id 4 at position 1", "(4, 2)"));
   CHECK(refuses<ValueError>([&] { table({-1}); }, "embedding", "id -1 at position 0"));
+  CHECK(same_bits(table({2, 0}).value(), reordered(table.weight.value(), 0, {2, 0})));
+  CHECK(refuses<ValueError>([&] { Block(5, 2, 6, rng); }, "Attention", "5 channels", "2 equal"));
+  CHECK(refuses<ValueError>([&] { Block(4, 2, 6, rng, 1); }, "Dropout", "got 1"));
+  CHECK(refuses<ValueError>([&] { Block(4, 2, -6, rng); }, "Linear", "got 4 and -6"));
 }
 
 TEST_CASE("Linear, LayerNorm, MLP: values by hand, and by their parts") {
@@ -207,35 +196,48 @@ TEST_CASE("Linear, LayerNorm, MLP: values by hand, and by their parts") {
   const Tensor x = uniform({2, 3, 5}, 1), hidden = mlp.c_fc(x);
   CHECK(same_bits(mlp(x).value(), mlp.c_proj(gelu_tanh(hidden)).value()));
   const Array usual = mlp(x).value();
-  mlp.activation = Activation::gelu;
+  mlp.form = FeedForward::gelu;
   CHECK(same_bits(mlp(x).value(), mlp.c_proj(gelu(hidden)).value()));
   CHECK_FALSE(same_bits(mlp(x).value(), usual));
 }
 
-TEST_CASE("LayerNorm: rows come out with mean 0 and variance 1, whatever their size and place") {
-  const Array y = LayerNorm(64)(uniform({2, 3, 64}, 1, 50, 250)).value();
-  for (Dim row = 0; row < 6; ++row) {
-    double total = 0, squares = 0;
-    for (Dim c = 0; c < 64; ++c) {
-      const double v = value_of(y[row * 64 + c]);
-      total += v, squares += v * v;
-    }
-    CHECK_THAT(total / 64, WithinAbs(0, rounding));
-    CHECK_THAT(squares / 64, WithinAbs(1, 10 * rounding + 1e-8));  // eps/variance is 1e-5/3000
+TEST_CASE("Block: normalise, look, add; normalise, think, add; both are dropped in training only") {
+  const auto drawn_block = [](double p) {
+    Rng rng(1);
+    Block block(layer_width, 2, 6, rng, p);
+    redraw(block, 1);
+    return block;
+  };
+  const Block block = drawn_block(0), dropping = drawn_block(0.5);
+  const Tensor x = uniform({2, 5, layer_width}, 1);
+  const auto norm = [&](const LayerNorm& ln, const Tensor& y) {
+    return layer_norm(y, ln.weight, ln.bias);
+  };
+  for (const Mask& mask : {Mask(), causal()}) {
+    const AttentionOutput attended = block.attn.forward_with_weights(norm(block.ln_1, x), mask);
+    const Tensor seen = x + attended.output, y = seen + block.mlp(norm(block.ln_2, seen));
+    CHECK(close(block(x, mask).value(), y.value()));  // its attention is one op
+    CHECK(same_bits(block.forward_with_weights(x, mask).output.value(), y.value()));
+    CHECK(same_bits(block.forward_with_weights(x, mask).weights.value(), attended.weights.value()));
   }
+  // y = x + drop(attn) + drop(mlp), one generator after the other; neither sum is dropped.
+  Rng rng(3), same(3);
+  const Tensor seen = x + dropout(block.attn(block.ln_1(x), causal()), 0.5, rng);
+  const Tensor y = seen + dropout(block.mlp(block.ln_2(seen)), 0.5, rng);
+  CHECK(same_bits(dropping(x, causal(), Mode::training(same)).value(), y.value()));
+  CHECK(rng.bits() == same.bits());
+  CHECK_FALSE(same_bits(dropping(x, causal()).value(), y.value()));
+  CHECK(same_bits(dropping(x, causal()).value(), block(x, causal()).value()));
 }
 
-TEST_CASE("Embedding: the rows of the table, and the gradient of a word sums over its places") {
-  Rng rng(1);
-  const Embedding table(4, 2, rng);
-  assign(table.weight, Array({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}));
-  CHECK(same_bits(table(Indices({2, 1, 1}, {1, 0})).value(), Array({2, 1, 1, 2}, {3, 4, 1, 2})));
-  CHECK(table(Indices({2, 0}, {})).shape() == Shape{2, 0, 2});
-  CHECK(same_bits(table(Indices(Shape{}, {1})).value(), Array({2}, {3, 4})));
-  const Tensor y = table({2, 0, 2});
-  CHECK(same_bits(y.value(), Array({3, 2}, {5, 6, 1, 2, 5, 6})));
-  backward(y, Array({3, 2}, {1, 2, 3, 4, 5, 6}));
-  CHECK(same_bits(table.weight.grad(), Array({4, 2}, {3, 4, 0, 0, 6, 8, 0, 0})));
+TEST_CASE("Dropout: in training the op of its probability, in evaluation x itself, NaN and all") {
+  const Tensor x = parameter(Array({4}, {1, -0.0, not_a_number, infinity}));
+  CHECK(Dropout(0.9)(x, Mode::evaluation()).node() == x.node());
+  Rng rng(1), same(1);
+  CHECK(same_bits(Dropout(0.9)(x, Mode::training(rng)).value(), dropout(x, 0.9, same).value()));
+  for (const double p : {1.0, -0.1, 1.5, infinity, not_a_number})
+    CHECK(refuses<ValueError>([p] { Dropout{p}; }, "Dropout", "[0, 1)", "got "));
+  CHECK(Dropout(0).p == 0);
 }
 
 TEST_CASE(

@@ -1,8 +1,8 @@
 // A checkpoint gives back every bit, and no other bytes pass for one.
 #include "nn/train/checkpoint.h"
 
-#include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 
 #include "nn/io/files.h"
@@ -209,76 +209,66 @@ TEST_CASE("checkpoint: while one weight cannot be written, none of a checkpoint 
   CHECK((bytes_of(trainer, notes()) == good));
 }
 
-TEST_CASE("checkpoint: the first difference to the model is named") {
+TEST_CASE(
+    "checkpoint: what no run has saved is refused by its name, and the trainer is unchanged") {
   const std::string good = bytes_of(trainer_of(letter_model(), 1));
   CHECK((TakenApart(good).bytes() == good));
-  const auto changed = [&](auto change) {
-    TakenApart parts(good);
-    change(parts.arrays);
-    return refused_checkpoint<FormatError>(parts.bytes());
+  struct Row {
+    std::function<void(TakenApart&)> change;
+    std::string said;
   };
-  CHECK(changed([](auto& arrays) { arrays.erase("adamw.v.ln_f.bias"); }) ==
-        "its tensors: 'adamw.v.ln_f.bias' must have shape (2): the file has none");
-  CHECK(changed([](auto& arrays) {
-          arrays["adamw.m.wte.weight"] = Array::zeros({2, 3});
-        }) == "its tensors: 'adamw.m.wte.weight' must have shape (3, 2): the file has (2, 3)");
-  CHECK(changed([](auto& arrays) { arrays["colour"] = Array::zeros({1}); }) ==
-        "its tensors: 'colour' is not in the model");
-  const std::string two = bytes_of(trainer_of(letter_model(2, 2), 1));
-  CHECK(refused_checkpoint<FormatError>(two) ==
+  const auto text = [](const char* from, const char* to) {
+    return [from, to](TakenApart& parts) { parts.change(from, to); };
+  };
+  const auto array = [](const char* name, const Array& value) {
+    return [name, value](TakenApart& parts) { parts.arrays[name] = value; };
+  };
+  const auto number = [](const char* name, double x) {
+    return [name, x](TakenApart& parts) { parts.arrays.at(name).write()[1] = Real(x); };
+  };
+  const double nan = std::nan("");
+  const std::string finite = " must hold numbers that are finite: number 1 is not",
+                    whole = " must be a whole number from 0 to ";
+  for (
+      const auto& [change, said] : std::vector<Row>{
+          {[](TakenApart& parts) { parts.arrays.erase("adamw.v.ln_f.bias"); },
+           "its tensors: 'adamw.v.ln_f.bias' must have shape (2): the file has none"},
+          {array("adamw.m.wte.weight", Array::zeros({2, 3})),
+           "its tensors: 'adamw.m.wte.weight' must have shape (3, 2): the file has (2, 3)"},
+          {array("colour", Array::zeros({1})), "its tensors: 'colour' is not in the model"},
+          {text("fledge run 4", "fledge run 5"),
+           "the checkpoint must have the format 'fledge run 4': got 'fledge run 5'; use the fledge "
+           "that wrote it, or train again"},
+          {text("fledge run 4", "other"), "the checkpoint must be written by fledge train"},
+          {text("\"best_loss\"", "\"colour\""), "must have a key 'best_loss'"},
+          {text("\"log_bytes\"", "\"colour\""), "must have a key 'log_bytes'"},
+          {text("\"step\":1,", ""), "must have a key 'step'"},
+          {text("\"step\":1", "\"step\":-1"), "step" + whole},
+          {text("\"step\":1", "\"step\":1.5"), "step" + whole},
+          {text("\"gradients\":[1", "\"gradients\":[-1"), "gradients[0]" + whole},
+          {text("\"gradients\":[1", "\"gradients\":[2"), "gradients[0]" + whole},
+          {text("\"gradients\":[1", "\"gradients\":[0"),
+           "'adamw.m.wte.weight' is not in the model"},
+          {number("wte.weight", nan), "'wte.weight'" + finite},
+          {number("wpe.weight", infinity), "'wpe.weight'" + finite},
+          {number("adamw.m.wte.weight", -infinity), "'adamw.m.wte.weight'" + finite},
+          {number("adamw.v.ln_f.bias", nan), "'adamw.v.ln_f.bias'" + finite},
+          {number("adamw.v.ln_f.bias", infinity), "'adamw.v.ln_f.bias'" + finite},
+          {number("adamw.v.ln_f.bias", -0.5),
+           "the checkpoint must have no negative mean of squares: 'adamw.v.ln_f.bias' has one, "
+           "number 1 is -0.5"}}) {
+    TakenApart parts(good);
+    change(parts);
+    CHECK_THAT(refused_checkpoint<FormatError>(parts.bytes()), ContainsSubstring(said));
+  }
+  CHECK(refused_checkpoint<FormatError>(bytes_of(trainer_of(letter_model(2, 2), 1))) ==
         "the checkpoint must be of a model with 16 parameters: it has another number of them");
   CHECK(refused_checkpoint<FormatError>(bytes_of(trainer_of(letter_model(4)))) ==
         "its tensors: 'wte.weight' must have shape (3, 2): the file has (3, 4)");
-}
-
-TEST_CASE("checkpoint: notes that no run has written, and moments that no steps give") {
-  const std::string good = bytes_of(trainer_of(letter_model(), 1));
-  const auto changed = [&](const char* from, const char* to) {
-    return TakenApart(good).change(from, to).bytes();
-  };
-  CHECK(
-      refused_checkpoint<FormatError>(changed("fledge run 4", "fledge run 5")) ==
-      "the checkpoint must have the format 'fledge run 4': got 'fledge run 5'; use the fledge that "
-      "wrote it, or train again");
-  for (const char* key : {"\"best_loss\"", "\"log_bytes\""})
-    CHECK_THAT(refused_checkpoint<FormatError>(changed(key, "\"colour\"")),
-               ContainsSubstring("must have a key '"));
-  for (const auto& [from, to, said] : std::vector<std::array<const char*, 3>>{
-           {"\"step\":1", "\"step\":-1", "step must be a whole number from 0 to "},
-           {"\"step\":1", "\"step\":1.5", "step must be a whole number from 0 to "},
-           {"\"step\":1,", "", "must have a key 'step'"},
-           {"\"gradients\":[1", "\"gradients\":[-1", "gradients[0] must be a whole number"}})
-    CHECK_THAT(refused_checkpoint<FormatError>(changed(from, to)), ContainsSubstring(said));
-  CHECK_THAT(refused_checkpoint<FormatError>(changed("\"gradients\":[1", "\"gradients\":[0")),
-             ContainsSubstring("'adamw.m.wte.weight' is not in the model"));
-  for (const double wrong : {-1.0, std::nan(""), infinity}) {
-    TakenApart parts(good);
-    parts.arrays["adamw.v.ln_f.bias"] = Array({2}, {0, wrong});
-    CHECK_THAT(refused_checkpoint<FormatError>(parts.bytes()), ContainsSubstring("number 1 is "));
-  }
-  const std::string other = stored_bytes({{"wte.weight", Array::zeros({3, 2})}});
-  CHECK(refused_checkpoint<FormatError>(other) == "the checkpoint must be written by fledge train");
-}
-
-TEST_CASE("checkpoint: numbers that no run has saved are refused, not trained on") {
-  const std::string good = bytes_of(trainer_of(letter_model(), 1), notes());
-  const auto with = [&](const std::string& name, double x) {
+  Trainer trainer = trainer_of(letter_model(), 1);
+  for (const auto& [name, x] : {std::pair{"adamw.m.ln_f.bias", -0.5}, {"adamw.v.ln_f.bias", 0.0}}) {
     TakenApart parts(good);
     parts.arrays.at(name).write()[1] = Real(x);
-    return refused_checkpoint<FormatError>(parts.bytes());
-  };
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  const std::string finite = " must hold numbers that are finite: number 1 is not";
-  CHECK(with("wte.weight", nan) == "'wte.weight'" + finite);
-  CHECK(with("wpe.weight", infinity) == "'wpe.weight'" + finite);
-  CHECK(with("adamw.m.wte.weight", -infinity) == "'adamw.m.wte.weight'" + finite);
-  CHECK(with("adamw.v.ln_f.bias", nan) == "'adamw.v.ln_f.bias'" + finite);
-  CHECK(
-      with("adamw.v.ln_f.bias", -0.5) ==
-      "the checkpoint must have no negative mean of squares: 'adamw.v.ln_f.bias' has one, number 1 "
-      "is -0.5");
-  TakenApart negative_mean(good);  // of gradients: it may be negative
-  negative_mean.arrays.at("adamw.m.ln_f.bias").write()[1] = Real(-0.5);
-  Trainer trainer = trainer_of(letter_model(), 1);
-  CHECK_NOTHROW(load(negative_mean.bytes(), trainer));
+    CHECK_NOTHROW(load(parts.bytes(), trainer));
+  }
 }

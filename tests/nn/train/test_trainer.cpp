@@ -2,9 +2,12 @@
 #include "nn/train/trainer.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
-#include "tests/support/arrays.h"
+#include "engine/base/interrupt.h"
+#include "engine/base/thread_pool.h"
+#include "tests/nn/modules.h"
 #include "tests/support/catch.h"
 #include "tests/support/refuses.h"
 #include "tests/support/small_trainer.h"
@@ -187,7 +190,7 @@ TEST_CASE("mean_loss: counts every token once, padding never, the same bits for 
     for (const bool has_mask : {true, false}) {
       LanguageModelSizes sizes = model_of(c, 0).sizes;
       sizes.context = 12;
-      sizes.variant.without.mask = !has_mask;
+      sizes.recipe.mask = has_mask ? Masking::causal : Masking::none;
       Rng rng(5);
       const LanguageModel model(sizes, rng);
       const double one = mean_loss(model, c.train, 1);
@@ -213,35 +216,70 @@ TEST_CASE("mean_loss: some of the windows are batches that are evenly spaced") {
           Approx(mean_of_windows(model, c.train, chosen)).epsilon(1e-6));
 }
 
-TEST_CASE(
-    "trainer: a variant's held numbers keep their bits, also restored, with passes and drops") {
+TEST_CASE("trainer: what a recipe holds keeps its bits, the rest learns; also restored") {
   const Corpus c = corpus();
-  LanguageModelSizes sizes = model_of(c).sizes;
-  sizes.variant = {.without = {.positions = true}, .freeze = {.v = true}, .tie_qk = true};
-  const auto new_model = [&] {
-    Rng rng(5);
-    return LanguageModel(sizes, rng);
+  struct Row {
+    Recipe recipe;
+    std::string held;         // in the names of parameters
+    std::vector<Dim> thirds;  // of c_attn: q, k and v
   };
-  TrainerOptions two_passes = options(20);
-  two_passes.accumulate = 2;
-  Trainer whole(new_model(), c.train, two_passes), first(new_model(), c.train, two_passes);
-  for (int i = 0; i < 6; ++i) whole.step();
-  for (int i = 0; i < 3; ++i) first.step();
-  Trainer second(new_model(), c.train, two_passes);
-  second.restore(first.state(), weights_of(first.model()));
-  for (int i = 0; i < 3; ++i) second.step();
-  CHECK(numbers(second.model()) == numbers(whole.model()));
-
-  const Array end = whole.model().h[1].attn.c_attn.weight.value(),
-              start = new_model().h[1].attn.c_attn.weight.value();
-  const auto third = [](const Array& weight, Dim t) {
-    return slice(Tensor(weight), 1, 8 * t, 8 * t + 8).value();
-  };
-  CHECK(same_bits(third(end, 0), third(end, 1)));
-  CHECK_FALSE(same_bits(third(end, 0), third(start, 0)));
-  CHECK(same_bits(third(end, 2), third(start, 2)));
-  const Tensor& positions = whole.model().wpe.weight;
-  CHECK(same_bits(positions.value(), Array::zeros(positions.shape())));
+  for (const auto& [recipe, held, thirds] : std::vector<Row>{
+           {{}, "none", {}},
+           {{.position = Position::none}, "wpe.weight", {}},
+           {{.mlp = FeedForward::none}, ".mlp.c_proj.", {}},
+           {{.heads = Heads::none}, ".attn.c_proj.", {}},
+           {{.values = Values::none}, "none", {2}},
+           {{.learned = {.q = Learning::none}}, "none", {0}},
+           {{.learned = {.k = Learning::none}}, "none", {1}},
+           {{.position = Position::none, .learned = {.v = Learning::none}, .tie_qk = true},
+            "wpe.weight",
+            {2}},
+           {{.tie_qk = true}, "none", {}},
+           // Tied and one of both frozen, neither learns.
+           {{.learned = {.q = Learning::none}, .tie_qk = true}, "none", {0, 1}},
+           {{.learned = {.k = Learning::none}, .tie_qk = true}, "none", {0, 1}}})
+    for (const Bias bias : {Bias::with, Bias::without}) {
+      CAPTURE(words_of_none(recipe), words_of_none(recipe.learned), recipe.tie_qk);
+      LanguageModelSizes sizes = model_of(c).sizes;
+      sizes.recipe = recipe;
+      sizes.bias = bias;
+      TrainerOptions two_passes = options(20);
+      two_passes.accumulate = 2;
+      two_passes.decay = 0.5;
+      const auto trainer_of = [&](int steps) {
+        Rng rng(5);
+        Trainer trainer(LanguageModel(sizes, rng), c.train, two_passes);
+        for (int i = 0; i < steps; ++i) trainer.step();
+        return trainer;
+      };
+      const Trainer start = trainer_of(0), whole = trainer_of(6), first = trainer_of(3);
+      Trainer second = trainer_of(0);
+      second.restore(first.state(), weights_of(first.model()));
+      for (int i = 0; i < 3; ++i) second.step();
+      CHECK(numbers(second.model()) == numbers(whole.model()));
+      const std::vector<Array> before = weights_of(start.model());
+      std::size_t p = 0;
+      for (const auto& [name, tensor] : named_parameters(whole.model())) {
+        const Dim parts = name.find("c_attn") != name.npos ? 3 : 1, n = tensor.dim(-1) / parts;
+        for (Dim third = 0; third < parts; ++third) {
+          CAPTURE(name, third);
+          const auto columns = [&, t = third](const Array& x) {
+            return part(x, -1, t * n, (t + 1) * n);
+          };
+          const bool is_held =
+              name.find(held) != name.npos ||
+              (parts == 3 && std::find(thirds.begin(), thirds.end(), third) != thirds.end());
+          // What only leads to a layer that adds nothing has the gradient 0, and weight decay; the
+          // gradient of the biases of keys is rounding.
+          const bool may_rest = name.ends_with(".bias") || held.find("c_proj") != held.npos;
+          if (is_held || !may_rest)
+            CHECK(bool{same_bits(columns(tensor.value()), columns(before[p]))} == is_held);
+          if (third == 1 && recipe.tie_qk)
+            CHECK(same_bits(columns(tensor.value()), part(tensor.value(), -1, 0, n)));
+        }
+        ++p;
+      }
+    }
 }
 
 TEST_CASE("trainer: what is not finite is named, in a step and outside of one; nothing has moved") {
@@ -304,4 +342,89 @@ TEST_CASE("trainer: a gradient whose square overflows is a divergence, and nothi
     for (const double number : numbers(model)) CHECK(std::isfinite(number));
     CHECK(numbers(model) != before);
   }
+}
+
+namespace {
+
+std::atomic<int> checks_left{0};
+
+// A trainer whose products are large enough for several threads.
+Trainer trainer_on(const Corpus& corpus) {
+  Rng rng(5);
+  TrainerOptions options;
+  options.batch = 4;
+  options.accumulate = 2;
+  options.schedule = {.rate = 0.02, .warmup = 2, .steps = 20};
+  return {LanguageModel({.vocabulary = corpus.tokenizer.size(),
+                         .context = 16,
+                         .layers = 1,
+                         .heads = 2,
+                         .width = 32,
+                         .dropout = 0.1},
+                        rng),
+          corpus.train, options};
+}
+
+// Weights and moments.
+std::vector<Array> weights_and_moments(const Trainer& trainer) {
+  std::vector<Array> all = weights_of(trainer.model());
+  for (const AdamW::Moments& moments : trainer.state().moments) {
+    all.push_back(moments.m);
+    all.push_back(moments.v);
+  }
+  return all;
+}
+
+bool same_arrays(const std::vector<Array>& a, const std::vector<Array>& b) {
+  bool result = a.size() == b.size();
+  for (std::size_t i = 0; result && i < a.size(); ++i)
+    result = a[i].exists() == b[i].exists() && (!a[i].exists() || same_bits(a[i], b[i]));
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("trainer: a step that is interrupted at any place has changed nothing") {
+  const Corpus corpus =
+      read_corpus("birds sometimes walk and birds often fly over the small blue lake\n", {});
+  for (const int count : {1, 3}) {
+    set_threads(count);
+    Trainer undisturbed = trainer_on(corpus), trainer = trainer_on(corpus);
+    int interruptions = 0, wrong = 0;
+    for (int step = 0; step < 6; ++step) {
+      undisturbed.step();
+      const std::vector<Array> before = weights_and_moments(trainer);
+      for (int calls = 0; trainer.steps_done() == step; ++calls) {
+        checks_left = calls;
+        const InterruptScope scope([] { return --checks_left < 0; });
+        try {
+          trainer.step();
+        } catch (const Interrupted&) {
+          ++interruptions;
+          if (trainer.steps_done() != step || !same_arrays(weights_and_moments(trainer), before))
+            ++wrong;
+        }
+      }
+      CHECK(same_arrays(weights_and_moments(trainer), weights_and_moments(undisturbed)));
+    }
+    INFO(count << " threads, " << interruptions << " interruptions");
+    CHECK(wrong == 0);
+    CHECK(interruptions > 300);
+  }
+  set_threads(1);
+}
+
+TEST_CASE("mean_loss: interrupted before any batch, however small the model is") {
+  const Corpus corpus = read_corpus("birds sometimes walk and birds often fly\n", {});
+  Rng rng(5);
+  const LanguageModel model(
+      {.vocabulary = corpus.tokenizer.size(), .context = 8, .layers = 1, .heads = 1, .width = 4},
+      rng);
+  const double whole = mean_loss(model, corpus.train, 1);
+  for (int calls = 0; calls < 3; ++calls) {
+    checks_left = calls;
+    const InterruptScope scope([] { return --checks_left < 0; });
+    CHECK_THROWS_AS(mean_loss(model, corpus.train, 1), Interrupted);
+  }
+  CHECK(mean_loss(model, corpus.train, 1) == whole);
 }

@@ -140,12 +140,11 @@ TEST_CASE("training export: the loss of the check has no dropout, and the run go
 
 TEST_CASE("training export: what other programs cannot repeat is refused") {
   const Corpus c = corpus();
-  for (const Variant& variant :
-       {Variant{.without = {.positions = true}}, Variant{.without = {.scale = true}},
-        Variant{.freeze = {.v = true}}, Variant{.tie_qk = true}}) {
+  for (const Recipe& recipe : {Recipe{.position = Position::none}, Recipe{.scale = Scale::none},
+                               Recipe{.learned = {.v = Learning::none}}, Recipe{.tie_qk = true}}) {
     Rng rng(1);
     const LanguageModel model(
-        {.vocabulary = c.tokenizer.size(), .context = 8, .width = 8, .variant = variant}, rng);
+        {.vocabulary = c.tokenizer.size(), .context = 8, .width = 8, .recipe = recipe}, rng);
     const Trainer trainer(model, c.train, options(9));
     CHECK(refuses<ValueError>([&] { training_bytes(trainer, c.valid); }, "training_bytes",
                               "whole GPT-2"));

@@ -1,7 +1,8 @@
 // The gradient of every module, with respect to its input and every number of every parameter, by both
-// oracles: every row of the table of modules, at the inputs of the row and at others.
+// oracles: every row of the table of modules, at the inputs of the row and at others. What recipes
+// change has the gradients of its formula (gpt/test_language_model.cpp).
+#include "nn/gpt/language_model.h"
 #include "nn/gradcheck.h"
-#include "nn/layers/attention.h"
 #include "nn/module_cases.h"
 #include "tests/nn/modules.h"
 #include "tests/support/catch.h"
@@ -29,11 +30,20 @@ TEST_CASE("gradients of CrossAttention over one key") {
   const CrossAttention cross = drawn<CrossAttention>(1, 6, 3, 2);
   const Tensor x = parameter(uniform({2, 3, 6}, 1)), source = parameter(uniform({2, 1, 3}, 2));
   std::vector<NamedTensor> named{{"x", x}, {"source", source}};
-  for (const auto& [name, p] : named_parameters(cross)) named.push_back({name, p});
+  for (const NamedTensor& tensor : named_tensors(cross)) named.push_back(tensor);
   GradcheckOptions options;
   CHECK_FALSE(gradcheck([&] { return cross(x, source); }, named, options).ok);
   options.zero_gradients = {"x", "q_attn.weight", "q_attn.bias"};
   const GradcheckReport report = gradcheck([&] { return cross(x, source); }, named, options);
+  INFO(to_string(report));
+  CHECK(report.ok);
+}
+
+TEST_CASE("gradients of a new model's loss, its numbers as small as they start") {
+  Rng rng(5);
+  const LanguageModel model({.vocabulary = 7, .context = 4, .heads = 2, .width = 4}, rng);
+  const Indices ids({2, 4}, {0, 1, 2, 3, 4, 5, 6, 0});
+  const GradcheckReport report = gradcheck(model, [&] { return cross_entropy(model(ids), ids); });
   INFO(to_string(report));
   CHECK(report.ok);
 }

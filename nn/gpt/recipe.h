@@ -1,0 +1,96 @@
+// The recipe of a language model: what it is made of, as one value. The default is GPT-2.
+//
+// Each part is an enumeration: its first value is none, its second GPT-2's. An experiment with none
+// shows what a part is for. Mask, scale, residual and norm change the formula. The other parts have
+// weights, which none holds at values that add nothing: so the formula stays GPT-2's, and so do the
+// files. No held value is stored outside the model: a step of training keeps what it finds.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "nn/layers/block.h"
+
+namespace fledge {
+
+enum class Masking { none, causal };    // none: each position sees all positions of its window
+enum class Position { none, learned };  // none: the position vectors are 0
+enum class Values { none, learned };    // none: W_V is the identity matrix, and its bias 0
+enum class Heads { none, own_keys };    // none: the output of attention is 0
+enum class Learning { none, full };     // none: a matrix and its bias keep their initial values
+
+struct Recipe {
+  Masking mask = Masking::causal;
+  Position position = Position::learned;
+  Scale scale = Scale::root;
+  FeedForward mlp = FeedForward::gelu_tanh;
+  Values values = Values::learned;
+  Heads heads = Heads::own_keys;
+  Residual residual = Residual::add;
+  Norm norm = Norm::layer;
+  /// Which of the matrices of attention learn.
+  struct Learned {
+    Learning q = Learning::full, k = Learning::full, v = Learning::full;
+
+    void each(auto&& f) { f("q", q), f("k", k), f("v", v); }
+    bool operator==(const Learned&) const = default;
+  };
+  Learned learned = {};
+  bool tie_qk = false;  // W_Q and W_K are one matrix, and their biases one vector
+
+  /// Whether GPT-2's formula computes this model, with some weights.
+  bool is_gpt2() const {
+    return mask != Masking::none && residual != Residual::none && norm != Norm::none;
+  }
+  /// Whether a position sees later tokens, which it must predict. Only attention looks at others.
+  bool sees_later_tokens() const { return mask == Masking::none && heads != Heads::none; }
+  /// Calls f(word, part) for each part that may be none.
+  void each(auto&& f) {
+    f("mask", mask), f("positions", position), f("scale", scale), f("mlp", mlp);
+    f("value", values), f("attention", heads), f("residual", residual), f("norm", norm);
+  }
+  bool operator==(const Recipe&) const = default;
+};
+
+/// The words of the parts of a recipe, or of its Learned, that are none, in the order of each().
+template <class List>
+std::vector<std::string> words_of_none(List list) {
+  std::vector<std::string> words;
+  list.each([&]<class Part>(const char* word, const Part& part) {
+    if (part == Part::none) words.emplace_back(word);
+  });
+  return words;
+}
+
+struct LanguageModel;
+
+/// Sets the weights of the parts that are none: to 0, or W_V to the identity matrix. If W_Q and W_K
+/// are tied, sets W_K to W_Q. Matrices that do not learn stay as they are.
+void set_held_values(const LanguageModel& model);
+
+/// The weights of a model that training does not move, as its recipe says.
+class HeldParameters {
+ public:
+  /// Shares the parameters of the model.
+  explicit HeldParameters(const LanguageModel& model);
+
+  /// Sets the gradients of held weights to 0. If W_Q and W_K are tied, sets the gradients of both to
+  /// their sum: equal weights with equal moments then stay equal.
+  void change_gradients() const;
+  /// Calls step(). After it, the held weights are what they were before, as weight decay moves
+  /// weights without a gradient.
+  void keep_during(const std::function<void()>& step) const;
+
+  /// Columns first … first + count − 1 of a parameter (…, n).
+  struct Columns {
+    Tensor parameter;
+    Dim first, count;
+  };
+
+ private:
+  std::vector<Columns> held_;
+  std::vector<Columns> tied_;  // W_Q and its bias; the columns of W_K follow those of W_Q
+};
+
+}  // namespace fledge
