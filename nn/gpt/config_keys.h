@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "nn/io/json_reader.h"
+#include "nn/io/json.h"
 
 namespace fledge {
 

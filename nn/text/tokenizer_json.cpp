@@ -1,11 +1,26 @@
 #include "nn/text/tokenizer_json.h"
 
-#include "nn/text/added_tokens.h"
-#include "nn/text/byte_characters.h"
+#include <array>
+#include <map>
+
+#include "nn/io/utf8.h"
 
 namespace fledge {
 
 namespace {
+
+const std::array<char32_t, 256>& byte_characters() {
+  static const auto table = [] {
+    std::array<char32_t, 256> characters{};
+    char32_t next = 256;
+    for (char32_t byte = 0; byte < 256; ++byte) {
+      const bool is_printable = (byte >= '!' && byte <= '~') || (byte >= 0xA1 && byte != 0xAD);
+      characters[byte] = is_printable ? byte : next++;
+    }
+    return characters;
+  }();
+  return table;
+}
 
 // Throws unless the tokenizer follows this rule, the only one of its kind.
 void require_rule(const JsonValue& json, const std::string& rule) {
@@ -75,6 +90,65 @@ Json::Members byte_pair_members(const Tokenizer& tokenizer) {
 }
 
 }  // namespace
+
+std::string characters_of_bytes(std::string_view bytes) {
+  std::string characters;
+  for (const char byte : bytes)
+    characters += utf8_of(byte_characters()[static_cast<unsigned char>(byte)]);
+  return characters;
+}
+
+std::optional<std::string> bytes_of_characters(std::string_view characters) {
+  static const auto bytes_by_character = [] {
+    std::map<char32_t, char> bytes;
+    for (std::size_t byte = 0; byte < 256; ++byte)
+      bytes[byte_characters()[byte]] = static_cast<char>(byte);
+    return bytes;
+  }();
+  std::string bytes;
+  for (std::size_t at = 0; at < characters.size();) {
+    const CodePoint point = code_point_at(characters, at);
+    const auto found = bytes_by_character.find(point.value);
+    if (!point.valid || found == bytes_by_character.end()) return std::nullopt;
+    bytes += found->second;
+    at += point.bytes;
+  }
+  return bytes;
+}
+
+Json added_tokens_json(const std::vector<SpecialToken>& tokens) {
+  std::vector<Json> list;
+  for (const SpecialToken& token : tokens)
+    list.push_back(Json::object({{"id", token.id},
+                                 {"content", token.text},
+                                 {"single_word", false},
+                                 {"lstrip", false},
+                                 {"rstrip", false},
+                                 {"normalized", token.normalized},
+                                 {"special", token.special}}));
+  return list;
+}
+
+SpecialToken read_added_token(const JsonValue& json) {
+  if (!json.is_object()) return {json.string()};
+  json.allow_only(
+      {"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special", "__type"});
+  const auto flag = [&](std::string_view key) { return json.has(key) && json[key].boolean(); };
+  for (const std::string_view key : {"single_word", "lstrip", "rstrip"})
+    if (flag(key))
+      json[key].fail("must be false: fledge finds a special token wherever its text is");
+  return {json["content"].string(), 0, flag("normalized"), flag("special")};
+}
+
+std::vector<SpecialToken> read_added_tokens(const JsonValue& json) {
+  std::vector<SpecialToken> tokens;
+  json.each_item([&](const JsonValue& item) {
+    const Dim id = item["id"].integer(0, most_symbols - 1);  // a text alone is refused
+    tokens.push_back(read_added_token(item));
+    tokens.back().id = id;
+  });
+  return tokens;
+}
 
 Json tokenizer_json(const Tokenizer& tokenizer) {
   Json::Members members{{"kind", to_string(tokenizer.kind())}};

@@ -18,7 +18,6 @@
 #include "nn/gpt/config_keys.h"
 #include "nn/gpt/weight_files.h"
 #include "nn/io/json.h"
-#include "nn/text/added_tokens.h"
 #include "nn/text/pieces.h"
 #include "nn/text/tokenizer_files.h"
 #include "nn/text/tokenizer_json.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/ops.h"
-#include "nn/io/json_reader.h"
+#include "nn/io/json.h"
 
 namespace parity {
 

@@ -8,7 +8,7 @@
 #include <exception>
 #include <string>
 
-#include "nn/io/byte_source.h"
+#include "nn/io/files.h"
 #include "tests/support/folder.h"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "nn/inspect/forced_row.h"
+#include "nn/inspect/ablation.h"
 
 #include "tests/nn/modules.h"
 #include "tests/support/catch.h"

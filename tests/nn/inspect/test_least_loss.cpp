@@ -1,5 +1,5 @@
 // The least loss of a text, compared with sums by hand and with the entropy of whole documents.
-#include "nn/inspect/least_loss.h"
+#include "nn/inspect/ngram_losses.h"
 
 #include <cmath>
 #include <map>

@@ -1,4 +1,4 @@
-#include "nn/io/byte_source.h"
+#include "nn/io/files.h"
 
 #include <fcntl.h>
 

@@ -1,4 +1,3 @@
-#include "nn/io/json_reader.h"
 
 #include <clocale>
 #include <limits>

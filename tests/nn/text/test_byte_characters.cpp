@@ -1,4 +1,4 @@
-#include "nn/text/byte_characters.h"
+#include "nn/text/tokenizer_json.h"
 
 #include <set>
 

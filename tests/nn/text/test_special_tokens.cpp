@@ -1,10 +1,10 @@
 // Special tokens: where they are found in a text, which ones are refused, and their list in files.
-#include "nn/text/special_tokens.h"
+#include "nn/text/tokenizer.h"
 
 #include <algorithm>
 
 #include "engine/array.h"
-#include "nn/text/added_tokens.h"
+#include "nn/text/tokenizer_json.h"
 #include "tests/support/catch.h"
 #include "tests/support/refuses.h"
 

@@ -1,6 +1,6 @@
 // The files for Hugging Face's libraries. The library "tokenizers" 0.2x, version of 2025, read all of
 // them and gave the same numbers and texts.
-#include "nn/text/tokenizer_export.h"
+#include "nn/text/tokenizer_files.h"
 
 #include "nn/io/files.h"
 #include "tests/support/catch.h"

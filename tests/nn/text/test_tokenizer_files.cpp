@@ -4,7 +4,6 @@
 
 #include <unistd.h>
 
-#include "nn/text/tokenizer_export.h"
 #include "tests/support/catch.h"
 #include "tests/support/folder.h"
 #include "tests/support/gpt2_sized.h"
