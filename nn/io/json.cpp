@@ -97,7 +97,7 @@ namespace {
 // reading takes.
 struct Key {
   std::uint64_t hash;
-  std::size_t at;  // the place of its first byte
+  std::size_t at;  // the position of its first byte
 };
 
 // Moves over JSON text, and throws where the text is not JSON.
@@ -199,10 +199,10 @@ struct Scanner {
     }
   }
 
-  std::string string_at(std::size_t place) const { return Scanner{text, place}.string(); }
+  std::string string_at(std::size_t position) const { return Scanner{text, position}.string(); }
 
-  // Moves over an array or object. f(place of the key, place of the value) is called for each
-  // child, until it returns false. In an array both are the place of the value.
+  // Moves over an array or object. f(position of the key, position of the value) is called for each
+  // child, until it returns false. In an array both are the position of the value.
   template <class F>
   void list(int depth, F f) {
     const bool is_object = text[at] == '{';
@@ -341,8 +341,8 @@ void JsonValue::each_member(
     const std::function<void(const std::string&, const JsonValue&)>& f) const {
   require_kind("{", "an object");
   Scanner scanner{*text_, at_};
-  scanner.list(0, [&](std::size_t place, std::size_t at) {
-    const std::string key = scanner.string_at(place);
+  scanner.list(0, [&](std::size_t position, std::size_t at) {
+    const std::string key = scanner.string_at(position);
     f(key, member(key, at));
     return true;
   });
@@ -352,8 +352,8 @@ JsonValue JsonValue::find(std::string_view key) const {
   require_kind("{", "an object");
   JsonValue found;
   Scanner scanner{*text_, at_};
-  scanner.list(0, [&](std::size_t place, std::size_t at) {
-    const bool is_found = scanner.string_at(place) == key;
+  scanner.list(0, [&](std::size_t position, std::size_t at) {
+    const bool is_found = scanner.string_at(position) == key;
     if (is_found) found = member(key, at);
     return !is_found;
   });

@@ -1,7 +1,7 @@
 // Writes and reads JSON text (RFC 8259).
 //
 // A value that is written is its text. A text that is read is checked once, as a whole. A value is
-// then a place in the text, and its children are found by reading it again: no tree is built. Errors
+// then a position in the text, and its children are found by reading it again: no tree is built. Errors
 // name line, column and key: "line 3, column 13: n_layer must be a whole number from 1 to 64: got 0".
 #pragma once
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <numeric>
 #include <queue>
 
 #include "nn/text/pieces.h"
@@ -34,7 +33,7 @@ void require_merge(bool ok, std::size_t rank, const Parts&... parts) {
 constexpr std::size_t longest_counted = 64;
 constexpr Dim any_symbol = -1, no_symbol = -2;
 
-std::uint64_t key_of(std::pair<Dim, Dim> pair) {
+std::uint64_t key_of(Merge pair) {
   return static_cast<std::uint64_t>(pair.first) << 32 | static_cast<std::uint64_t>(pair.second);
 }
 
@@ -45,7 +44,7 @@ std::vector<Dim> byte_numbers(std::string_view piece) {
   return ids;
 }
 
-void replace_pair(std::vector<Dim>& ids, std::pair<Dim, Dim> pair, Dim both) {
+void replace_pair(std::vector<Dim>& ids, Merge pair, Dim both) {
   std::size_t to = 0;
   for (std::size_t from = 0; from < ids.size(); ++to) {
     const bool here =
@@ -59,21 +58,46 @@ void replace_pair(std::vector<Dim>& ids, std::pair<Dim, Dim> pair, Dim both) {
 // How often each pair of neighbouring symbols occurs in a text: what byte pairs are learned from.
 class PairCounts {
  public:
-  // Counts the pairs of bytes in the pieces of a text (pieces.h). A piece of more than 64
-  // bytes is cut into parts of 64 bytes, because a merge reads all of a piece that has the pair.
-  explicit PairCounts(std::string_view text);
+  // Counts the pairs of bytes in the pieces of a text (pieces.h). A piece of more than 64 bytes is cut
+  // into parts of 64 bytes, because a merge reads all of a piece that has the pair.
+  explicit PairCounts(std::string_view text) {
+    std::unordered_map<std::string_view, std::size_t> place;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::string_view piece = piece_at(text, at);
+      at += piece.size();
+      for (std::size_t part_at = 0; part_at < piece.size(); part_at += longest_counted) {
+        const std::string_view part = piece.substr(part_at, longest_counted);
+        const auto [entry, added] = place.try_emplace(part, pieces_.size());
+        if (added) pieces_.push_back({byte_numbers(part), 0});
+        ++pieces_[entry->second].count;
+      }
+    }
+    for (std::size_t i = 0; i < pieces_.size(); ++i) count(i, +1, any_symbol);
+  }
 
   struct Pair {
-    std::pair<Dim, Dim> symbols;
+    Merge symbols;
     Dim count = 0;
   };
 
-  // The most frequent pair, of equals the one with the smallest numbers. Without any pair, the
-  // count is 0.
-  Pair most_frequent() const;
+  // The most frequent pair, of equals the one with the smallest numbers. Without any pair, the count
+  // is 0.
+  Pair most_frequent() const {
+    Pair most;
+    for (const Pair& pair : pairs_)
+      if (pair.count > most.count || (pair.count == most.count && pair.symbols < most.symbols))
+        most = pair;
+    return most;
+  }
 
   // Replaces a pair by the symbol `both`, from left to right in each piece.
-  void merge(std::pair<Dim, Dim> pair, Dim both);
+  void merge(Merge pair, Dim both) {
+    for (const std::size_t i : std::exchange(where_[places_.at(key_of(pair))], {})) {
+      count(i, -1, no_symbol);
+      replace_pair(pieces_[i].ids, pair, both);
+      count(i, +1, both);
+    }
+  }
 
  private:
   struct Piece {
@@ -81,62 +105,29 @@ class PairCounts {
     Dim count;
   };
 
-  void count(std::size_t i, Dim sign, Dim fresh);
+  // Adds or subtracts the pairs of piece i, and adds i to `where_` of those that have the symbol
+  // `fresh`.
+  void count(std::size_t i, Dim sign, Dim fresh) {
+    const Piece& piece = pieces_[i];
+    for (std::size_t j = 0; j + 1 < piece.ids.size(); ++j) {
+      const Dim a = piece.ids[j], b = piece.ids[j + 1];
+      const auto [entry, added] = places_.try_emplace(key_of({a, b}), pairs_.size());
+      if (added) {
+        pairs_.push_back({{a, b}, 0});
+        where_.emplace_back();
+      }
+      pairs_[entry->second].count += sign * piece.count;
+      std::vector<std::size_t>& where = where_[entry->second];
+      if ((fresh == any_symbol || a == fresh || b == fresh) && (where.empty() || where.back() != i))
+        where.push_back(i);
+    }
+  }
 
   std::vector<Piece> pieces_;
-  std::vector<Pair> pairs_;                      // all that occur or occurred
-  std::vector<std::vector<std::size_t>> where_;  // of each pair: pieces that have or had it
+  std::vector<Pair> pairs_;                                // all that occur or occurred
+  std::vector<std::vector<std::size_t>> where_;            // of each: pieces that have or had it
   std::unordered_map<std::uint64_t, std::size_t> places_;  // of a pair: its place in both
 };
-
-PairCounts::PairCounts(std::string_view text) {
-  std::unordered_map<std::string_view, std::size_t> place;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::string_view piece = piece_at(text, at);
-    at += piece.size();
-    for (std::size_t part_at = 0; part_at < piece.size(); part_at += longest_counted) {
-      const std::string_view part = piece.substr(part_at, longest_counted);
-      const auto [entry, added] = place.try_emplace(part, pieces_.size());
-      if (added) pieces_.push_back({byte_numbers(part), 0});
-      ++pieces_[entry->second].count;
-    }
-  }
-  for (std::size_t i = 0; i < pieces_.size(); ++i) count(i, +1, any_symbol);
-}
-
-PairCounts::Pair PairCounts::most_frequent() const {
-  Pair most;
-  for (const Pair& pair : pairs_)
-    if (pair.count > most.count || (pair.count == most.count && pair.symbols < most.symbols))
-      most = pair;
-  return most;
-}
-
-void PairCounts::merge(std::pair<Dim, Dim> pair, Dim both) {
-  for (const std::size_t i : std::exchange(where_[places_.at(key_of(pair))], {})) {
-    count(i, -1, no_symbol);
-    replace_pair(pieces_[i].ids, pair, both);
-    count(i, +1, both);
-  }
-}
-
-// Adds or subtracts the pairs of piece i, and adds i to `where_` of those that have the symbol
-// `fresh`.
-void PairCounts::count(std::size_t i, Dim sign, Dim fresh) {
-  const Piece& piece = pieces_[i];
-  for (std::size_t j = 0; j + 1 < piece.ids.size(); ++j) {
-    const Dim a = piece.ids[j], b = piece.ids[j + 1];
-    const auto [entry, added] = places_.try_emplace(key_of({a, b}), pairs_.size());
-    if (added) {
-      pairs_.push_back({{a, b}, 0});
-      where_.emplace_back();
-    }
-    pairs_[entry->second].count += sign * piece.count;
-    std::vector<std::size_t>& where = where_[entry->second];
-    if ((fresh == any_symbol || a == fresh || b == fresh) && (where.empty() || where.back() != i))
-      where.push_back(i);
-  }
-}
 
 // A symbol of a piece, in a list in which merged symbols are left out.
 struct ListedSymbol {
@@ -190,10 +181,23 @@ void BytePairs::set_merges(std::vector<Merge> merges) {
   require<ValueError>(static_cast<Dim>(merges.size()) <= most_symbols, "BytePairs", "there are ",
                       merges.size(), " merges; the most is ", most_symbols);
   merges_ = std::move(merges);
-  std::vector<std::int32_t> results;
-  results.reserve(merges_.size());
-  for (std::size_t rank = 0; rank < merges_.size(); ++rank) results.push_back(result_of(rank));
-  rank_merges(results);
+  ranked_.clear();
+  ranked_.reserve(merges_.size());
+  for (std::size_t rank = 0; rank < merges_.size(); ++rank)
+    ranked_.push_back({static_cast<std::int32_t>(merges_[rank].first),
+                       static_cast<std::int32_t>(merges_[rank].second),
+                       static_cast<std::int32_t>(rank), result_of(rank)});
+  std::sort(ranked_.begin(), ranked_.end());
+  const RankedMerge* again = nullptr;  // the first merge of a pair that has one
+  for (std::size_t i = 1; i < ranked_.size(); ++i) {
+    const RankedMerge &before = ranked_[i - 1], &merge = ranked_[i];
+    if (merge.left == before.left && merge.right == before.right &&
+        (again == nullptr || merge.rank < again->rank))
+      again = &merge;
+  }
+  if (again != nullptr)
+    require_merge(false, static_cast<std::size_t>(again->rank), " is merge ", (again - 1)->rank,
+                  " again: symbols ", again->left, " and ", again->right);
 }
 
 // The symbol with the bytes of both symbols of a merge.
@@ -210,36 +214,6 @@ std::int32_t BytePairs::result_of(std::size_t rank) const {
   require_merge(result.has_value(), rank, " is of symbols ", left, " and ", right,
                 ": no symbol has the bytes of both");
   return static_cast<std::int32_t>(*result);
-}
-
-// Sorts the merges by their pairs; `results` has the result of each.
-void BytePairs::rank_merges(const std::vector<std::int32_t>& results) {
-  first_.assign(symbols_.size() + 1, 0);
-  for (const Merge& merge : merges_) ++first_[static_cast<std::size_t>(merge.first) + 1];
-  std::partial_sum(first_.begin(), first_.end(), first_.begin());
-  std::vector<std::int32_t> next(first_.begin(), first_.end() - 1);
-  ranked_.resize(merges_.size());
-  for (std::size_t rank = 0; rank < merges_.size(); ++rank) {
-    const auto [left, right] = merges_[rank];
-    ranked_[static_cast<std::size_t>(next[static_cast<std::size_t>(left)]++)] = {
-        static_cast<std::int32_t>(right), static_cast<std::int32_t>(rank), results[rank]};
-  }
-  std::size_t again = merges_.size(), before = 0;  // the first merge of a pair that has one
-  for (std::size_t left = 0; left + 1 < first_.size(); ++left) {
-    const auto begin = ranked_.begin() + first_[left], end = ranked_.begin() + first_[left + 1];
-    std::sort(begin, end, [](const RankedMerge& a, const RankedMerge& b) {
-      return a.right != b.right ? a.right < b.right : a.rank < b.rank;
-    });
-    for (auto merge = begin; merge != end; ++merge)
-      if (merge != begin && std::prev(merge)->right == merge->right &&
-          static_cast<std::size_t>(merge->rank) < again) {
-        again = static_cast<std::size_t>(merge->rank);
-        before = static_cast<std::size_t>(std::prev(merge)->rank);
-      }
-  }
-  if (again < merges_.size())
-    require_merge(false, again, " is merge ", before, " again: symbols ", merges_[again].first,
-                  " and ", merges_[again].second);
 }
 
 BytePairs BytePairs::learn(std::string_view text, Dim symbols) {
@@ -273,12 +247,12 @@ std::optional<Dim> BytePairs::find(std::string_view bytes) const {
 }
 
 const BytePairs::RankedMerge* BytePairs::merge_of(Dim left, Dim right) const {
-  const auto place = static_cast<std::size_t>(left);
-  const auto end = ranked_.begin() + first_[place + 1];
   const auto found =
-      std::partition_point(ranked_.begin() + first_[place], end,
-                           [right](const RankedMerge& merge) { return merge.right < right; });
-  return found != end && found->right == right ? &*found : nullptr;
+      std::partition_point(ranked_.begin(), ranked_.end(), [left, right](const RankedMerge& merge) {
+        return merge.left != left ? merge.left < left : merge.right < right;
+      });
+  const bool is_found = found != ranked_.end() && found->left == left && found->right == right;
+  return is_found ? &*found : nullptr;
 }
 
 std::size_t BytePairs::first_unknown_byte(std::string_view text) const {
@@ -289,8 +263,8 @@ std::size_t BytePairs::first_unknown_byte(std::string_view text) const {
                                : static_cast<std::size_t>(unknown - text.begin());
 }
 
-// A queue holds the pairs that have a merge, the lowest rank and the leftmost place first. A pair in
-// it is out of date if the symbol at its place has been merged since. The pairs that a merge makes
+// A queue holds the pairs that have a merge, the lowest rank and the leftmost position first. A pair in
+// it is out of date if the symbol at its position has been merged since. The pairs that a merge makes
 // wait until all pairs of its rank are merged; none of them has this rank, because the result is
 // longer than both parts.
 void BytePairs::encode_piece(std::string_view piece, std::vector<Dim>& ids) const {

@@ -2,10 +2,11 @@
 // again and again.
 //
 // A symbol is a string of bytes with a number. A merge is a pair of symbols; its result is the
-// symbol that has the bytes of both. The place of a merge in the list is its rank: the merge with
+// symbol that has the bytes of both. The position of a merge in the list is its rank: the merge with
 // the lowest rank is applied first.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -63,7 +64,7 @@ class BytePairs {
   std::vector<Dim> encode(std::string_view text) const;
   /// The same, added to `known.ids`. The text must live as long as `known`.
   void encode(std::string_view text, EncodedPieces& known) const;
-  /// The place of the first byte that has no symbol; npos if there is none.
+  /// The position of the first byte that has no symbol; npos if there is none.
   std::size_t first_unknown_byte(std::string_view text) const;
 
   /// The number of the symbol with these bytes.
@@ -75,12 +76,12 @@ class BytePairs {
  private:
   // 32 bits, because tables of a million merges are read from files.
   struct RankedMerge {
-    std::int32_t right, rank, result;
+    std::int32_t left, right, rank, result;
+    auto operator<=>(const RankedMerge&) const = default;
   };
 
   std::string_view bytes_of(Dim symbol) const { return symbols_[static_cast<std::size_t>(symbol)]; }
   void number_symbols();
-  void rank_merges(const std::vector<std::int32_t>& results);
   std::int32_t result_of(std::size_t rank) const;
   const RankedMerge* merge_of(Dim left, Dim right) const;
   void encode_piece(std::string_view piece, std::vector<Dim>& ids) const;
@@ -89,8 +90,7 @@ class BytePairs {
   std::vector<std::int32_t> by_bytes_;                  // symbols in the order of their bytes
   std::vector<Dim> bytes_ = std::vector<Dim>(256, -1);  // the symbol of each byte; −1: none
   std::vector<Merge> merges_;
-  std::vector<RankedMerge> ranked_;       // in the order of their pairs
-  std::vector<std::int32_t> first_ = {};  // of each left symbol: where its merges begin in ranked_
+  std::vector<RankedMerge> ranked_;  // in the order of their pairs
 };
 
 }  // namespace fledge

@@ -54,8 +54,8 @@ CodePointClass class_of(char32_t point) {
 // Code points of one class in a row.
 struct ClassRun {
   CodePointClass kind;
-  std::size_t end;   // the place after the run
-  std::size_t last;  // the place where its last code point begins
+  std::size_t end;   // the position after the run
+  std::size_t last;  // the position where its last code point begins
 };
 
 // For a byte that is not UTF-8, code_point_at() gives U+FFFD. The class of this code point is "other".

@@ -130,7 +130,7 @@ std::optional<Dim> SpecialTokens::find(std::string_view text) const {
   return std::nullopt;
 }
 
-// Calls f(symbol, at) for every character or word of a text. `first` is added to each place.
+// Calls f(symbol, at) for every character or word of a text. `first` is added to each position.
 template <class F>
 void Tokenizer::for_each_symbol(std::string_view text, std::size_t first, F f) const {
   if (kind_ == Tokens::character) require_utf8(text, first);
@@ -197,12 +197,12 @@ Tokenizer::Tokenizer(BytePairs pairs, std::vector<SpecialToken> special)
     require<ValueError>(token.id >= 0 && token.id < most_symbols, "Tokenizer", "the special token ",
                         Symbol{token.text}, " has number ", token.id, "; numbers are 0 to ",
                         most_symbols - 1);
-    const auto place = static_cast<std::size_t>(token.id);
-    symbols_.resize(std::max(symbols_.size(), place + 1));
-    require<ValueError>(symbols_[place].empty() || symbols_[place] == token.text, "Tokenizer",
+    const auto index = static_cast<std::size_t>(token.id);
+    symbols_.resize(std::max(symbols_.size(), index + 1));
+    require<ValueError>(symbols_[index].empty() || symbols_[index] == token.text, "Tokenizer",
                         "the special token ", Symbol{token.text}, " has number ", token.id,
-                        ", which is that of ", Symbol{symbols_[place]});
-    symbols_[place] = token.text;
+                        ", which is that of ", Symbol{symbols_[index]});
+    symbols_[index] = token.text;
   }
   require<ValueError>(!symbols_.empty(), "Tokenizer", "there are no symbols");
 }

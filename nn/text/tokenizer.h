@@ -68,7 +68,7 @@ class SpecialTokens {
   explicit SpecialTokens(std::vector<SpecialToken> tokens);
 
   /// The parts of a text in their order. The leftmost special token is found first; of those that
-  /// begin at the same place, the longest.
+  /// begin at the same position, the longest.
   std::vector<TextPart> split(std::string_view text) const;
 
   std::optional<Dim> find(std::string_view text) const;
@@ -84,7 +84,7 @@ struct UnknownSymbol : ValueError {
   UnknownSymbol(const std::string& message, std::string_view unknown, std::size_t first_byte)
       : ValueError(message), symbol(unknown), at(first_byte) {}
   std::string symbol;
-  std::size_t at;  // the place of its first byte in the text
+  std::size_t at;  // the position of its first byte in the text
 };
 
 /// The symbols of a text that a tokenizer does not have.
@@ -116,7 +116,7 @@ class Tokenizer {
   /// For words it is x with one space between the words of a line, and no white space at its ends;
   /// a punctuation mark that the tokenizer has only with other blanks beside it gets those. Throws
   /// UnknownSymbol for the first symbol that the tokenizer does not have. `first` is added
-  /// to the place that errors name, for a text that is part of a longer one.
+  /// to the position that errors name, for a text that is part of a longer one.
   std::vector<Dim> encode(std::string_view text, std::size_t first = 0) const;
   /// What encode() would refuse, and the rest, in which this may join its neighbours to others. Of
   /// byte pairs a symbol is a token, or a byte that has none. Throws ValueError as encode() does for

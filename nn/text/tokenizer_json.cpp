@@ -27,32 +27,20 @@ void require_rule(const JsonValue& json, const std::string& rule) {
   if (json["rule"].string() != rule) json["rule"].fail("must be \"" + rule + "\"");
 }
 
-// Merges of symbols 0 … size − 1.
-std::vector<Merge> read_merges(const JsonValue& json, Dim size) {
-  std::vector<Merge> merges;
-  json.each_item([&](const JsonValue& pair) {
-    if (static_cast<Dim>(merges.size()) == most_symbols)
-      pair.fail("is one more than the most merges, 1,000,000");
-    Dim parts[2] = {}, count = 0;
-    pair.each_item([&](const JsonValue& part) {
-      if (count < 2) parts[count] = part.integer(0, size - 1);
-      ++count;
-    });
-    if (count != 2) pair.fail("must be a pair of symbols");
-    merges.emplace_back(parts[0], parts[1]);
+// f(element) for each element of an array of at most 1,000,000 of them.
+template <class F>
+auto read_list(const JsonValue& json, const std::string& what, F f) {
+  std::vector<decltype(f(json))> list;
+  json.each_item([&](const JsonValue& item) {
+    if (static_cast<Dim>(list.size()) == most_symbols)
+      item.fail("is one more than the most " + what + ", 1,000,000");
+    list.push_back(f(item));
   });
-  return merges;
+  return list;
 }
 
-// A list of at most 1,000,000 texts.
 std::vector<std::string> read_symbols(const JsonValue& json) {
-  std::vector<std::string> symbols;
-  json.each_item([&](const JsonValue& symbol) {
-    if (static_cast<Dim>(symbols.size()) == most_symbols)
-      symbol.fail("is one more than the most symbols, 1,000,000");
-    symbols.push_back(symbol.string());
-  });
-  return symbols;
+  return read_list(json, "symbols", [](const JsonValue& symbol) { return symbol.string(); });
 }
 
 Tokenizer read_byte_pairs(const JsonValue& json) {
@@ -67,7 +55,12 @@ Tokenizer read_byte_pairs(const JsonValue& json) {
                          ", with a character that stands for no byte");
     symbol = *bytes;
   }
-  BytePairs pairs(std::move(symbols), read_merges(json["merges"], size));
+  const auto number = [&](const JsonValue& part) { return part.integer(0, size - 1); };
+  BytePairs pairs(std::move(symbols),
+                  read_list(json["merges"], "merges", [&](const JsonValue& item) {
+                    const auto pair = read_pair(item, number);
+                    return Merge{pair[0], pair[1]};
+                  }));
   Tokenizer tokenizer(std::move(pairs), json.has("added_tokens")
                                             ? read_added_tokens(json["added_tokens"])
                                             : std::vector<SpecialToken>());

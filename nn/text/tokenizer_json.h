@@ -31,13 +31,25 @@ SpecialToken read_added_token(const JsonValue& json);
 /// lstrip or rstrip true.
 std::vector<SpecialToken> read_added_tokens(const JsonValue& json);
 
+/// The two f(element) of an array of two elements. Throws FormatError for another array.
+template <class F>
+auto read_pair(const JsonValue& json, F f) {
+  std::vector<decltype(f(json))> pair;
+  json.each_item([&](const JsonValue& item) {
+    if (pair.size() == 2) json.fail("must be a pair of symbols");
+    pair.push_back(f(item));
+  });
+  if (pair.size() != 2) json.fail("must be a pair of symbols");
+  return pair;
+}
+
 /// {"kind":"word","rule":"punctuation","symbols":["\n","birds",…]}. Characters have no "rule". For
 /// bytes there are only 256, and they are not listed. For bpe:
 ///
 ///   {"kind":"bpe","rule":"gpt2","vocab":["!",…,"Ġthe",…],"merges":[[a,b],…],"added_tokens":[…]}
 ///
 /// "vocab" has the bytes of each number as characters; "" is a number without
-/// bytes. "added_tokens" are the special tokens (special_tokens.h), if there are any. Throws
+/// bytes. "added_tokens" are the special tokens if there are any. Throws
 /// ValueError for words that are not UTF-8, because JSON must be UTF-8.
 Json tokenizer_json(const Tokenizer& tokenizer);
 

@@ -12,7 +12,7 @@ namespace fledge {
 
 struct WordPiece {
   std::string symbol;  // with its tabs
-  std::size_t at;      // the place of its first byte
+  std::size_t at;      // the position of its first byte
 };
 
 /// The pieces of a text without blanks and line ends. Marks are quotation marks, brackets, dashes of
