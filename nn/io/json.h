@@ -95,8 +95,6 @@ class JsonValue {
   /// Throws if the object has a key that is not in this list.
   void allow_only(const std::vector<std::string_view>& keys) const;
 
-  /// The whole text.
-  const std::string& text() const { return *text_; }
   /// The value as it stands in the text, escaped, in one line, and cut if it is long.
   std::string shown() const;
   /// The keys that lead to the value: "fledge.corpus.files[2]"; "the text" for the whole text.

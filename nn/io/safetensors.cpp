@@ -39,7 +39,7 @@ double as_double(T number) {
 
 // A number of 16 bits as IEEE 754 defines it: a sign, `exponents` bits of exponent, and the fraction.
 template <int exponents>
-struct Half {
+struct Float16 {
   static constexpr int fractions = 15 - exponents, most = (1 << exponents) - 1, bias = most / 2;
 
   static double read(std::uint16_t bits) {
@@ -56,7 +56,7 @@ struct Half {
   static std::uint16_t write(Real number) {
     const double x = value_of(number), size = std::abs(x);
     const unsigned sign = std::signbit(x) ? 0x8000 : 0;
-    // Half way to 2^(bias + 1); NaN too.
+    // Float16 way to 2^(bias + 1); NaN too.
     if (!(size < std::ldexp(1, bias + 1) - std::ldexp(1, bias - fractions - 1)))
       return static_cast<std::uint16_t>(sign | (unsigned{most} << fractions));
     int exponent = 2 - bias;
@@ -90,8 +90,8 @@ constexpr double any_size = std::numeric_limits<double>::max();
 constexpr Dtype types[] = {
     {"F64", 8, read_all<double>, any_size},
     {"F32", 4, read_all<float>, any_size, write_float},
-    {"F16", 2, read_all<std::uint16_t, Half<5>::read>, any_size, write_bits<Half<5>::write>},
-    {"BF16", 2, read_all<std::uint16_t, Half<8>::read>, any_size, write_bits<Half<8>::write>},
+    {"F16", 2, read_all<std::uint16_t, Float16<5>::read>, any_size, write_bits<Float16<5>::write>},
+    {"BF16", 2, read_all<std::uint16_t, Float16<8>::read>, any_size, write_bits<Float16<8>::write>},
     {"I64", 8, read_all<std::int64_t>, 9007199254740991.0},
     {"I32", 4, read_all<std::int32_t>, any_size},
     {"I16", 2, read_all<std::int16_t>, any_size},

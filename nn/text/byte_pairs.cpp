@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <queue>
 
 #include "nn/text/pieces.h"
@@ -18,16 +17,6 @@ std::vector<std::string> single_bytes() {
   std::vector<std::string> symbols;
   for (Dim byte = 0; byte < byte_symbols; ++byte) symbols.emplace_back(1, static_cast<char>(byte));
   return symbols;
-}
-
-// Throws unless `ok`.
-template <class... Parts>
-void require_merge(bool ok, std::size_t rank, const Parts&... parts) {
-  try {
-    require<ValueError>(ok, "BytePairs", "merge ", rank, parts...);
-  } catch (const ValueError& error) {
-    throw MergeError(error.what(), rank);
-  }
 }
 
 constexpr std::size_t longest_counted = 64;
@@ -156,7 +145,7 @@ BytePairs::BytePairs(std::vector<std::string> symbols, std::vector<Merge> merges
     require<ValueError>(bytes_of(id).size() <= longest_symbol, "BytePairs", "symbol ", id, " has ",
                         bytes_of(id).size(), " bytes; the most is ", longest_symbol);
   number_symbols();
-  set_merges(std::move(merges));
+  for (const Merge& merge : merges) add_merge(merge);
 }
 
 // Sorts the symbols by their bytes.
@@ -177,43 +166,26 @@ void BytePairs::number_symbols() {
                         " have the same bytes");
 }
 
-void BytePairs::set_merges(std::vector<Merge> merges) {
-  require<ValueError>(static_cast<Dim>(merges.size()) <= most_symbols, "BytePairs", "there are ",
-                      merges.size(), " merges; the most is ", most_symbols);
-  merges_ = std::move(merges);
-  ranked_.clear();
-  ranked_.reserve(merges_.size());
-  for (std::size_t rank = 0; rank < merges_.size(); ++rank)
-    ranked_.push_back({static_cast<std::int32_t>(merges_[rank].first),
-                       static_cast<std::int32_t>(merges_[rank].second),
-                       static_cast<std::int32_t>(rank), result_of(rank)});
-  std::sort(ranked_.begin(), ranked_.end());
-  const RankedMerge* again = nullptr;  // the first merge of a pair that has one
-  for (std::size_t i = 1; i < ranked_.size(); ++i) {
-    const RankedMerge &before = ranked_[i - 1], &merge = ranked_[i];
-    if (merge.left == before.left && merge.right == before.right &&
-        (again == nullptr || merge.rank < again->rank))
-      again = &merge;
-  }
-  if (again != nullptr)
-    require_merge(false, static_cast<std::size_t>(again->rank), " is merge ", (again - 1)->rank,
-                  " again: symbols ", again->left, " and ", again->right);
-}
-
-// The symbol with the bytes of both symbols of a merge.
-std::int32_t BytePairs::result_of(std::size_t rank) const {
-  const auto [left, right] = merges_[rank];
+void BytePairs::add_merge(const Merge& merge) {
+  const std::size_t rank = merges_.size();
+  const auto [left, right] = merge;
+  require<ValueError>(static_cast<Dim>(rank) < most_symbols, "BytePairs", "merge ", rank,
+                      " is one more than the most merges, ", most_symbols);
   std::string bytes;
   for (const Dim id : {left, right}) {
     const bool exists = id >= 0 && id < static_cast<Dim>(symbols_.size());
-    require_merge(exists && !bytes_of(id).empty(), rank, " is of symbols ", left, " and ", right,
-                  ": no symbol has number ", id);
+    require<ValueError>(exists && !bytes_of(id).empty(), "BytePairs", "merge ", rank,
+                        " is of symbols ", left, " and ", right, ": no symbol has number ", id);
     bytes += bytes_of(id);
   }
   const std::optional<Dim> result = find(bytes);
-  require_merge(result.has_value(), rank, " is of symbols ", left, " and ", right,
-                ": no symbol has the bytes of both");
-  return static_cast<std::int32_t>(*result);
+  require<ValueError>(result.has_value(), "BytePairs", "merge ", rank, " is of symbols ", left,
+                      " and ", right, ": no symbol has the bytes of both");
+  const auto [entry, is_new] = ranked_.try_emplace(
+      merge, RankedMerge{static_cast<std::int32_t>(rank), static_cast<std::int32_t>(*result)});
+  require<ValueError>(is_new, "BytePairs", "merge ", rank, " is merge ", entry->second.rank,
+                      " again: symbols ", left, " and ", right);
+  merges_.push_back(merge);
 }
 
 BytePairs BytePairs::learn(std::string_view text, Dim symbols) {
@@ -247,12 +219,8 @@ std::optional<Dim> BytePairs::find(std::string_view bytes) const {
 }
 
 const BytePairs::RankedMerge* BytePairs::merge_of(Dim left, Dim right) const {
-  const auto found =
-      std::partition_point(ranked_.begin(), ranked_.end(), [left, right](const RankedMerge& merge) {
-        return merge.left != left ? merge.left < left : merge.right < right;
-      });
-  const bool is_found = found != ranked_.end() && found->left == left && found->right == right;
-  return is_found ? &*found : nullptr;
+  const auto found = ranked_.find({left, right});
+  return found == ranked_.end() ? nullptr : &found->second;
 }
 
 std::size_t BytePairs::first_unknown_byte(std::string_view text) const {

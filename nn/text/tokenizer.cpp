@@ -265,15 +265,15 @@ void Tokenizer::refuse(std::string_view symbol, std::size_t at) const {
   throw UnknownSymbol("Tokenizer: the " + kind + " " + to_string(Symbol{symbol}) + " at byte " +
                           std::to_string(at) + " is not among the " + std::to_string(size()) +
                           " it has",
-                      kind_ == Tokens::word ? without_joins(symbol) : symbol, at);
+                      symbol, at);
 }
 
-// The tokens of a text. Calls unknown(symbol, at) for each byte that has no symbol and each token
-// beyond the limit, in the order of the text.
+// The tokens of a text of byte pairs. Calls unknown(symbol, at) for each byte that has no symbol and
+// each token beyond the limit, in the order of the text, whose first byte has number `at`.
 template <class F>
-std::vector<Dim> Tokenizer::encode_bytes(std::string_view text, F unknown) const {
+std::vector<Dim> Tokenizer::encode_bytes(std::string_view text, std::size_t at, F unknown) const {
   EncodedPieces known;
-  std::size_t at = 0, checked = 0;  // the next byte of the text, and the next of known.ids
+  std::size_t checked = 0;  // the next of known.ids
   const auto check = [&] {
     for (; checked < known.ids.size(); ++checked) {
       const Dim id = known.ids[checked];
@@ -297,17 +297,24 @@ std::vector<Dim> Tokenizer::encode_bytes(std::string_view text, F unknown) const
   return std::move(known.ids);
 }
 
-std::vector<Dim> Tokenizer::encode(std::string_view text, std::size_t first) const {
-  if (has_bytes(kind_))
-    return encode_bytes(
-        text, [&](std::string_view symbol, std::size_t at) { refuse(symbol, first + at); });
+// The same for every kind.
+template <class F>
+std::vector<Dim> Tokenizer::encode_known(std::string_view text, std::size_t first,
+                                         F unknown) const {
+  if (has_bytes(kind_)) return encode_bytes(text, first, unknown);
   std::vector<Dim> ids;
   for_each_symbol(text, first, [&](std::string_view symbol, std::size_t at) {
-    const auto id = find(symbol);
-    if (!id) refuse(symbol, at);
-    ids.push_back(*id);
+    if (const auto id = find(symbol))
+      ids.push_back(*id);
+    else
+      unknown(kind_ == Tokens::word ? without_joins(symbol) : symbol, at);
   });
   return ids;
+}
+
+std::vector<Dim> Tokenizer::encode(std::string_view text, std::size_t first) const {
+  return encode_known(text, first,
+                      [&](std::string_view symbol, std::size_t at) { refuse(symbol, at); });
 }
 
 UnknownSymbols Tokenizer::unknown_symbols(std::string_view text) const {
@@ -319,15 +326,8 @@ UnknownSymbols Tokenizer::unknown_symbols(std::string_view text) const {
     found.rest.append(text, kept, at - kept).append(kind_ == Tokens::word ? " " : "");
     kept = at + symbol.size();
   };
-  if (has_bytes(kind_)) {
-    const std::size_t known = encode_bytes(text, leave_out).size();
-    found.all = static_cast<Dim>(known) + found.unknown;
-  } else {
-    for_each_symbol(text, 0, [&](std::string_view symbol, std::size_t at) {
-      ++found.all;
-      if (!find(symbol)) leave_out(kind_ == Tokens::word ? without_joins(symbol) : symbol, at);
-    });
-  }
+  found.all = std::ssize(encode_known(text, 0, leave_out));
+  found.all += found.unknown;
   found.rest.append(text, kept);
   return found;
 }

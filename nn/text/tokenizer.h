@@ -162,7 +162,9 @@ class Tokenizer {
   void for_each_symbol(std::string_view text, std::size_t first, F f) const;
   bool is_symbol(std::string_view symbol) const;
   template <class F>
-  std::vector<Dim> encode_bytes(std::string_view text, F unknown) const;
+  std::vector<Dim> encode_bytes(std::string_view text, std::size_t at, F unknown) const;
+  template <class F>
+  std::vector<Dim> encode_known(std::string_view text, std::size_t first, F unknown) const;
   [[noreturn]] void refuse(std::string_view symbol, std::size_t at) const;
 
   Tokens kind_;

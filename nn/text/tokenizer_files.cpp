@@ -143,10 +143,8 @@ class NamedPairs {
 
   // Adds the merge of the symbols with these names. Throws ValueError.
   void add(const std::string& left, const std::string& right) {
-    require<ValueError>(static_cast<Dim>(merges_.size()) < most_symbols, "merges",
-                        "this is one more than the most merges, ", most_symbols);
     const Dim first = number_of(left);  // an error names the first that is wrong
-    merges_.emplace_back(first, number_of(right));
+    pairs_.add_merge({first, number_of(right)});
   }
   // The same for "left right".
   void add(std::string_view line) {
@@ -163,9 +161,8 @@ class NamedPairs {
     return pairs_.first_unknown_byte(all) == std::string::npos;
   }
 
-  // Throws MergeError and ValueError.
+  // Throws ValueError.
   Tokenizer tokenizer() {
-    pairs_.set_merges(std::move(merges_));
     if (special_.empty() && pairs_.merges().empty() && pairs_.symbols() == BytePairs().symbols())
       return {Tokens::byte, std::vector<std::string>()};
     return Tokenizer(std::move(pairs_), std::move(special_));
@@ -181,7 +178,6 @@ class NamedPairs {
   }
 
   BytePairs pairs_;
-  std::vector<Merge> merges_;
   std::vector<SpecialToken> special_;
 };
 
@@ -191,14 +187,11 @@ void add_merge(NamedPairs& pairs, const JsonValue& item) {
   pairs.add(names[0], names[1]);
 }
 
-// f(), whose ValueError becomes the FormatError of a value; but not its MergeError, which has a place
-// of its own.
+// f(), whose ValueError becomes the FormatError of a value.
 template <class F>
 auto or_fail(const JsonValue& value, F f) {
   try {
     return f();
-  } catch (const MergeError&) {
-    throw;
   } catch (const ValueError& error) {
     value.fail("is wrong: " + std::string(error.what()));
   }
@@ -221,15 +214,7 @@ Tokenizer read_model(const JsonValue& model, const std::vector<SpecialToken>& sp
   if (!pairs.has_all_bytes())
     require_off(model, "unk_token", "null");  // with all, no text is unknown
   merges.each_item([&](const JsonValue& item) { or_fail(item, [&] { add_merge(pairs, item); }); });
-  try {
-    return or_fail(vocabulary, [&] { return pairs.tokenizer(); });
-  } catch (const MergeError& error) {
-    std::size_t rank = 0;
-    merges.each_item([&](const JsonValue& item) {
-      if (rank++ == error.merge) item.fail("is wrong: " + std::string(error.what()));
-    });
-    throw;
-  }
+  return or_fail(vocabulary, [&] { return pairs.tokenizer(); });
 }
 
 Tokenizer read_tokenizer_json(std::string text, const std::vector<SpecialToken>& beside) {
@@ -250,29 +235,21 @@ Tokenizer read_tokenizer_json(std::string text, const std::vector<SpecialToken>&
   return read_model(json["model"], special);
 }
 
-[[noreturn]] void fail_in_line(std::size_t line, const ValueError& error) {
-  throw FormatError("line " + std::to_string(line) + ": " + error.what());
-}
-
-// Adds a merge for each line, and returns the number of the line of the first one.
-std::size_t add_lines(NamedPairs& pairs, const std::string& text) {
-  std::size_t number = 0, first = 1;
+// Adds a merge for each line.
+void add_lines(NamedPairs& pairs, const std::string& text) {
+  std::size_t number = 0;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     std::string_view line = std::string_view(text).substr(at, end - at);
     if (line.ends_with('\r')) line.remove_suffix(1);
     at = end + 1;
-    if (++number == 1 && line.starts_with("#version")) {
-      first = 2;
-      continue;
-    }
+    if (++number == 1 && line.starts_with("#version")) continue;
     try {
       pairs.add(line);
     } catch (const ValueError& error) {
-      fail_in_line(number, error);
+      throw FormatError("line " + std::to_string(number) + ": " + error.what());
     }
   }
-  return first;
 }
 
 Tokenizer read_vocabulary_and_merges(const Folder& folder, std::vector<SpecialToken> special) {
@@ -282,11 +259,9 @@ Tokenizer read_vocabulary_and_merges(const Folder& folder, std::vector<SpecialTo
     return or_fail(json, [&] { return NamedPairs(json, special); });
   });
   return with_file(folder, "merges.txt", [&](const std::string& text) {
-    const std::size_t first = add_lines(pairs, text);
+    add_lines(pairs, text);
     try {
       return pairs.tokenizer();
-    } catch (const MergeError& error) {
-      fail_in_line(first + error.merge, error);
     } catch (const ValueError& error) {
       throw FormatError("it and the special tokens beside it: " + std::string(error.what()));
     }

@@ -109,20 +109,17 @@ void append_cases(const std::filesystem::path& path, std::vector<FileCase>& case
   }
 }
 
-Tokenizer read_files(const std::vector<std::pair<std::string, std::string>>& files) {
+// "NAME TEXT | NAME TEXT": the tokenizer of a folder with these files.
+Tokenizer read_files(const std::string& files) {
   const testing::Folder folder;
-  for (const auto& [name, text] : files) testing::write_file(folder / name, text);
+  for (const std::string& file : split_text(files, " | ")) {
+    const std::size_t blank = file.find(' ');
+    testing::write_file(folder / file.substr(0, blank), file.substr(blank + 1));
+  }
   std::optional<Tokenizer> read = read_tokenizer_files(Folder(folder.path()));
   if (!read) throw FormatError("there is no tokenizer");
   return *std::move(read);
 }
-
-// "NAME TEXT" is a file beside this tokenizer.json.
-constexpr const char* tokenizer_beside =
-    R"({"version":"1.0","added_tokens":[{"id":4,"content":"<e>"}],"normalizer":null,)"
-    R"("pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false},)"
-    R"("decoder":{"type":"ByteLevel"},)"
-    R"("model":{"vocab":{"a":0,"b":1,"ab":5,"<e>":4},"merges":["a b"]}})";
 
 /// What a reader of a format says about a file; "" when it accepts it.
 template <class E, class Read>
@@ -157,18 +154,7 @@ const std::map<std::string, std::function<std::string(const std::string&)>> read
      reader<FormatError>([](const std::string& file) { read_added_tokens(read_json(file)); })},
     {"fledge's tokenizer",
      reader<FormatError>([](const std::string& file) { read_tokenizer(read_json(file)); })},
-    {"tokenizer.json", reader<FormatError>([](const std::string& file) {
-       read_files({{"tokenizer.json", file}});
-     })},
-    {"vocab.json and merges.txt", reader<FormatError>([](const std::string& file) {
-       const std::size_t bar = file.find(" | ");
-       read_files({{"vocab.json", file.substr(0, bar)}, {"merges.txt", file.substr(bar + 3)}});
-     })},
-    {"files beside tokenizer.json", reader<FormatError>([](const std::string& file) {
-       const std::size_t blank = file.find(' ');
-       read_files(
-           {{"tokenizer.json", tokenizer_beside}, {file.substr(0, blank), file.substr(blank + 1)}});
-     })},
+    {"tokenizer files", reader<FormatError>([](const std::string& files) { read_files(files); })},
     {"config.json", reader<FormatError>([](const std::string& file) { read_config(file); })},
     {"keys of config.json",
      reader<FormatError>([](const std::string& file) { check_config_keys(read_json(file)); })},
@@ -186,12 +172,7 @@ const std::map<std::string, std::function<std::string(const std::string&)>> read
 // "KIND of TEXT"; files with their names, "vocab.json {…} | merges.txt a b"; or fledge's own JSON, with
 // " limited to N" behind it.
 Tokenizer tokenizer_of(const std::string& given) {
-  if (given.find(".json ") < given.find('{')) {
-    std::vector<std::pair<std::string, std::string>> files;
-    for (const std::string& file : split_text(given, " | "))
-      files.emplace_back(file.substr(0, file.find(' ')), file.substr(file.find(' ') + 1));
-    return read_files(files);
-  }
+  if (given.find(".json ") < given.find('{')) return read_files(given);
   const std::size_t of = given.find(" of "), limit = given.find(" limited to ");
   if (given[0] != '{') return {tokens_named(given.substr(0, of)), given.substr(of + 4), 260};
   Tokenizer tokenizer = read_tokenizer(read_json(given.substr(0, limit)));
