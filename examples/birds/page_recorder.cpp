@@ -6,7 +6,6 @@
 #include "examples/page/page_file.h"
 #include "examples/page/snapshot.h"
 #include "examples/support/text.h"
-#include "nn/inspect/least_loss.h"
 #include "nn/inspect/ngram_losses.h"
 
 namespace fledge::birds {

@@ -42,7 +42,7 @@ struct TextStory {
   Dim sentence_count = 0, parameters = 0;
   Dim vocabulary = 0;                      // the words and the line end
   double loss_of_guessing = 0;             // log(vocabulary): every token equally likely
-  double least_loss = 0;                   // of any model: nn/inspect/least_loss.h
+  double least_loss = 0;                   // of any model: nn/inspect/ngram_losses.h
   double loss_before = 0, loss_after = 0;  // the mean over the whole text, nats per token
   std::vector<double> losses;              // of the sentences of each step, before it
   std::vector<Seen> watched;

@@ -4,7 +4,7 @@
 #include "examples/birds/page_recorder.h"
 #include "examples/birds/story.h"
 #include "nn/inspect/ablation.h"
-#include "nn/inspect/least_loss.h"
+#include "nn/inspect/ngram_losses.h"
 #include "nn/text/batches.h"
 
 namespace fledge::birds {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "nn/io/json.h"
-#include "nn/io/json_reader.h"
 #include "nn/text/corpus.h"
 
 namespace fledge::page {

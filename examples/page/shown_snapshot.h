@@ -8,7 +8,6 @@
 #include "examples/page/plan.h"
 #include "nn/gpt/language_model.h"
 #include "nn/io/json.h"
-#include "nn/io/json_reader.h"
 
 namespace fledge::page {
 

@@ -6,7 +6,7 @@
 #include "examples/page/base64.h"
 #include "examples/support/markup.h"
 #include "examples/support/text.h"
-#include "nn/io/json_reader.h"
+#include "nn/io/json.h"
 
 namespace fledge::page {
 

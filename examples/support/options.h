@@ -20,7 +20,6 @@
 
 #include "examples/support/errors.h"
 #include "nn/io/json.h"
-#include "nn/io/json_reader.h"
 
 namespace support {
 

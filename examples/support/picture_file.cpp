@@ -13,8 +13,8 @@
 
 namespace support {
 
-using fledge::Descriptor, fledge::FileError, fledge::read_beginning, fledge::sync_file,
-    fledge::sync_folder, fledge::write_all, fledge::WriteError;
+using fledge::Descriptor, fledge::FileError, fledge::sync_file, fledge::sync_folder,
+    fledge::write_all, fledge::WriteError;
 
 namespace {
 
@@ -58,9 +58,10 @@ void require_place(const std::string& path, const OutputKind& kind, bool makes_f
   if (fs::exists(there) && !fs::is_regular_file(there))
     refuse_place(path, kind, "it is a device or a pipe", a_file);
   if (fs::exists(there)) {
-    const Descriptor old(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
+    Descriptor old(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
     constexpr std::size_t first_lines = 300;
-    const std::string beginning = old.exists() ? read_beginning(old, path, first_lines) : "unknown";
+    const std::string beginning =
+        old.exists() ? fledge::ByteSource(std::move(old), path).beginning(first_lines) : "unknown";
     if (!beginning.empty() && beginning.find(kind.mark) == std::string::npos)
       refuse_place(path, kind, "it exists and was not written by fledge",
                    "name another file, or remove this one");

@@ -8,8 +8,7 @@
 
 #include "nn/gpt/language_model.h"
 #include "nn/io/json.h"
-#include "nn/io/json_reader.h"
-#include "nn/text/special_tokens.h"
+#include "nn/text/tokenizer.h"
 
 namespace fledge {
 

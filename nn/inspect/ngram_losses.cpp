@@ -4,7 +4,10 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "engine/base/errors.h"
 
@@ -17,108 +20,91 @@ std::uint64_t extended(std::uint64_t hash, Dim token) {
   return hash * 0x9E3779B97F4A7C15 + static_cast<std::uint64_t>(token) + 1;
 }
 
-// The hash of the `history` tokens in front of token i of a document that begins at `first`. Before
-// `first` each token is the boundary at `first`.
-std::uint64_t history_hash(const TokenText& text, Dim i, Dim first, int history) {
-  std::uint64_t hash = 0;
-  for (Dim j = i - history; j < i; ++j)
-    hash = extended(hash, text.tokens[static_cast<std::size_t>(std::max(j, first))]);
-  return hash;
-}
-
 // A token that is predicted, and where its document begins.
-struct Place {
+struct Prediction {
   Dim token, first;
 };
 
-// The places from `begin` on. Of a document, every token but the first, which is a boundary.
-std::vector<Place> predicted_places(const TokenText& text, Dim begin) {
-  std::vector<Place> places;
+// The predictions from `begin` on. Of a document, every token but the first, which is a boundary.
+std::vector<Prediction> predictions_of(const TokenText& text, Dim begin) {
+  std::vector<Prediction> predictions;
   for (Dim d = 0; d < text.documents(); ++d) {
     const auto first = static_cast<Dim>(text.starts[static_cast<std::size_t>(d)]);
     const auto last = static_cast<Dim>(text.starts[static_cast<std::size_t>(d) + 1]);
-    for (Dim i = first + 1; i <= last; ++i) places.push_back({i, first});
+    for (Dim i = first + 1; i <= last; ++i) predictions.push_back({i, first});
   }
   if (text.starts.empty())
-    for (Dim i = begin; i < text.size(); ++i) places.push_back({i, 0});
-  return places;
+    for (Dim i = begin; i < text.size(); ++i) predictions.push_back({i, 0});
+  return predictions;
 }
 
-// How often the history of a place occurs in the training text, and how often this token follows it.
+// The hash of the `history` tokens in front of a prediction. Before a document begins, each token is its
+// boundary; a stream has no tokens there, and then there is no hash.
+std::optional<std::uint64_t> history_hash(const TokenText& text, const Prediction& prediction,
+                                          int history) {
+  if (text.starts.empty() && prediction.token < history) return {};
+  std::uint64_t hash = 0;
+  for (Dim j = prediction.token - history; j < prediction.token; ++j)
+    hash = extended(hash, text.tokens[static_cast<std::size_t>(std::max(j, prediction.first))]);
+  return hash;
+}
+
+// How often n-grams occur in the training text, by their hashes. Sequences with the same hash count as
+// equal. For two different ones the probability of this is 2⁻⁶³.
+using HashCounts = std::unordered_map<std::uint64_t, double>;
+
+// How often the history of a prediction occurs in the training text, and how often this token follows it.
 struct Counts {
   double history = 0, both = 0;
 };
 
-// Counts n-grams with one length of history. Sequences with the same hash count as equal. For two
-// different ones the probability of this is 2⁻⁶³.
-class Counter {
- public:
-  Counter(const TokenText& train, const std::vector<Place>& places, int history)
-      : history_(history) {
-    for (const Place& place : places) {
-      if (!has_history(train, place)) continue;
-      const std::uint64_t hash = history_hash(train, place.token, place.first, history);
-      ++counts_[hash];
-      ++counts_[extended(hash, train.tokens[static_cast<std::size_t>(place.token)])];
-    }
-  }
-
-  // Zeros for a place that has no full history.
-  Counts counts_at(const TokenText& text, const Place& place) const {
-    if (!has_history(text, place)) return {};
-    const std::uint64_t hash = history_hash(text, place.token, place.first, history_);
-    return {count(hash), count(extended(hash, text.tokens[static_cast<std::size_t>(place.token)]))};
-  }
-
- private:
-  bool has_history(const TokenText& text, const Place& place) const {
-    return !text.starts.empty() || place.token >= history_;
-  }
-  double count(std::uint64_t hash) const {
-    const auto entry = counts_.find(hash);
-    return entry == counts_.end() ? 0 : entry->second;
-  }
-
-  int history_;
-  std::unordered_map<std::uint64_t, double> counts_;
-};
+// Zeros for a prediction that has no full history.
+Counts counts_at(const HashCounts& counted, const TokenText& text, const Prediction& prediction,
+                 int history) {
+  const std::optional<std::uint64_t> hash = history_hash(text, prediction, history);
+  if (!hash) return {};
+  const auto count = [&](std::uint64_t sequence) {
+    const auto entry = counted.find(sequence);
+    return entry == counted.end() ? 0 : entry->second;
+  };
+  return {count(*hash),
+          count(extended(*hash, text.tokens[static_cast<std::size_t>(prediction.token)]))};
+}
 
 // λ for each ⌊log₂ count(h)⌋.
-class Weights {
- public:
-  // Maximises the probability of the counted tokens: Σ ln(λ·share + (1 − λ)·shorter).
-  Weights(const std::vector<Counts>& counts, const std::vector<double>& shorter) {
-    // Three times as many rounds change the held-out losses of three texts (verse, Chinese poems,
-    // Python) by −0.0003 to +0.016 nats.
-    constexpr int rounds = 20;
-    weights_.fill(0.5);
-    for (int round = 0; round < rounds; ++round) {
-      std::array<double, sizes> sum{}, number{};
-      for (std::size_t i = 0; i < counts.size(); ++i) {
-        if (counts[i].history <= 0) continue;
-        const std::size_t size = size_of(counts[i]);
-        const double longer = weights_[size] * counts[i].both / counts[i].history;
-        sum[size] += longer / (longer + (1 - weights_[size]) * shorter[i]);
-        ++number[size];
-      }
-      for (std::size_t size = 0; size < sizes; ++size)
-        if (number[size] > 0) weights_[size] = std::clamp(sum[size] / number[size], 0.001, 0.999);
+using Weights = std::array<double, 64>;
+
+std::size_t size_class(const Counts& counts) {
+  return static_cast<std::size_t>(std::log2(counts.history));
+}
+
+// Maximises the probability of the counted tokens: Σ ln(λ·share + (1 − λ)·shorter).
+Weights estimate_weights(const std::vector<Counts>& counts, const std::vector<double>& shorter) {
+  // Three times as many rounds change the held-out losses of three texts (verse, Chinese poems, Python)
+  // by −0.0003 to +0.016 nats.
+  constexpr int rounds = 20;
+  Weights weights{};
+  weights.fill(0.5);
+  for (int round = 0; round < rounds; ++round) {
+    Weights sum{}, number{};
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      if (counts[i].history <= 0) continue;
+      const std::size_t size = size_class(counts[i]);
+      const double longer = weights[size] * counts[i].both / counts[i].history;
+      sum[size] += longer / (longer + (1 - weights[size]) * shorter[i]);
+      ++number[size];
     }
+    for (std::size_t size = 0; size < weights.size(); ++size)
+      if (number[size] > 0) weights[size] = std::clamp(sum[size] / number[size], 0.001, 0.999);
   }
+  return weights;
+}
 
-  double mixed(const Counts& counts, double shorter) const {
-    if (counts.history <= 0) return shorter;
-    const double weight = weights_[size_of(counts)];
-    return weight * counts.both / counts.history + (1 - weight) * shorter;
-  }
-
- private:
-  static constexpr std::size_t sizes = 64;
-  static std::size_t size_of(const Counts& counts) {
-    return static_cast<std::size_t>(std::log2(counts.history));
-  }
-  std::array<double, sizes> weights_{};
-};
+double mixed_probability(const Weights& weights, const Counts& counts, double shorter) {
+  if (counts.history <= 0) return shorter;
+  const double weight = weights[size_class(counts)];
+  return weight * counts.both / counts.history + (1 - weight) * shorter;
+}
 
 double mean_of_losses(const std::vector<double>& probabilities) {
   double loss = 0;
@@ -145,8 +131,8 @@ std::vector<double> ngram_losses(const TokenText& train, const TokenText& test, 
   const Dim before = test.starts.empty() ? std::min<Dim>(most_history, train.size()) : 0;
   TokenText text{{train.tokens.end() - before, train.tokens.end()}, test.starts};
   text.tokens.insert(text.tokens.end(), test.tokens.begin(), test.tokens.end());
-  const std::vector<Place> learned = predicted_places(train, 0);
-  const std::vector<Place> predicted = predicted_places(text, before);
+  const std::vector<Prediction> learned = predictions_of(train, 0);
+  const std::vector<Prediction> predicted = predictions_of(text, before);
 
   // The probabilities of these tokens: with one left out, and from all counts.
   std::vector<double> p_learned(learned.size()), p_predicted(predicted.size());
@@ -157,30 +143,64 @@ std::vector<double> ngram_losses(const TokenText& train, const TokenText& test, 
     if (progress) progress(static_cast<double>(++done) / (parts * (most_history + 1)));
   };
   for (int history = 0; history <= most_history; ++history) {
-    const Counter counter(train, learned, history);
+    HashCounts counted;
+    for (const Prediction& prediction : learned)
+      if (const auto hash = history_hash(train, prediction, history)) {
+        ++counted[*hash];
+        ++counted[extended(*hash, train.tokens[static_cast<std::size_t>(prediction.token)])];
+      }
     report();
     std::vector<Counts> left_out;
-    for (const Place& place : learned) {
-      const Counts all = counter.counts_at(train, place);
+    for (const Prediction& prediction : learned) {
+      const Counts all = counts_at(counted, train, prediction, history);
       left_out.push_back({all.history - 1, all.both - 1});
     }
+    const Weights weights = history == 0 ? Weights{} : estimate_weights(left_out, p_learned);
     const auto V = static_cast<double>(vocabulary);
-    const auto smoothed = [&](const Counts& counts) {
-      return (counts.both + 1) / (counts.history + V);
+    const auto p = [&](const Counts& counts, double shorter) {
+      return history == 0 ? (counts.both + 1) / (counts.history + V)
+                          : mixed_probability(weights, counts, shorter);
     };
-    const Weights weights = history == 0 ? Weights({}, {}) : Weights(left_out, p_learned);
     report();
-    for (std::size_t i = 0; i < learned.size(); ++i)
-      p_learned[i] =
-          history == 0 ? smoothed(left_out[i]) : weights.mixed(left_out[i], p_learned[i]);
-    for (std::size_t i = 0; i < predicted.size(); ++i) {
-      const Counts counts = counter.counts_at(text, predicted[i]);
-      p_predicted[i] = history == 0 ? smoothed(counts) : weights.mixed(counts, p_predicted[i]);
-    }
+    for (std::size_t i = 0; i < learned.size(); ++i) p_learned[i] = p(left_out[i], p_learned[i]);
+    for (std::size_t i = 0; i < predicted.size(); ++i)
+      p_predicted[i] = p(counts_at(counted, text, predicted[i], history), p_predicted[i]);
     losses.push_back(mean_of_losses(p_predicted));
     report();
   }
   return losses;
+}
+
+double least_loss(const TokenText& text) {
+  require<ValueError>(text.documents() > 0, "least_loss",
+                      "the text must have documents: read it with Reading::lines");
+  // The tree of all beginnings. Node 0 is the boundary; a child is one token longer.
+  std::vector<double> count{0};
+  std::map<std::pair<std::size_t, Dim>, std::size_t> children;
+  const auto child = [&](std::size_t beginning, Dim next) {
+    const auto [found, is_new] = children.try_emplace({beginning, next}, count.size());
+    if (is_new) count.push_back(0);
+    return found->second;
+  };
+  const auto for_each_prediction = [&](const auto& f) {
+    for (std::size_t d = 0; d + 1 < text.starts.size(); ++d) {
+      std::size_t beginning = 0;
+      for (std::size_t i = text.starts[d] + 1; i <= text.starts[d + 1]; ++i) {
+        const std::size_t longer = child(beginning, text.tokens[i]);
+        f(beginning, longer);
+        beginning = longer;
+      }
+    }
+  };
+
+  count[0] = static_cast<double>(text.documents());
+  for_each_prediction([&](std::size_t, std::size_t longer) { count[longer] += 1; });
+  double sum = 0, predictions = 0;
+  for_each_prediction([&](std::size_t beginning, std::size_t longer) {
+    sum -= std::log(count[longer] / count[beginning]);
+    predictions += 1;
+  });
+  return sum / predictions;
 }
 
 }  // namespace fledge

@@ -1,4 +1,5 @@
-// The losses of tables that count n-grams, as a baseline: a trained model should be below them.
+// What losses a text allows: of tables that count n-grams, as a baseline (a trained model should be
+// below them), and the least of any model.
 #pragma once
 
 #include <functional>
@@ -29,5 +30,17 @@ namespace fledge {
 std::vector<double> ngram_losses(const TokenText& train, const TokenText& test, Dim vocabulary,
                                  int most_history,
                                  const std::function<void(double share)>& progress = {});
+
+/// The least loss that a text allows. Where the same beginning goes on in different ways, even a perfect
+/// model has to guess: the least mean loss in nats that any causal model can have over the documents of this text. It
+/// is the entropy of the next token, given all tokens of its document before it:
+///
+///   least = −1/N·Σ ln(count(beginning, next) / count(beginning))
+///
+/// The sum runs over the N tokens that mean_loss() predicts: all tokens of each document, and the
+/// boundary after it. A beginning is the boundary before a document and the tokens up to the
+/// predicted one. Its count is the number of documents that begin so. Throws ValueError for a text
+/// without documents: a stream has only one beginning.
+double least_loss(const TokenText& text);
 
 }  // namespace fledge

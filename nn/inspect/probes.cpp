@@ -97,13 +97,13 @@ double FirstLook::association(Dim batch, Dim from, Dim to) const {
 
 namespace {
 
-struct Places {
+struct PositionPair {
   Dim from, to;
 };
 
 // All pairs of a token a and a token b before it.
-std::vector<Places> places_of(const std::vector<Dim>& window, Dim a, Dim b) {
-  std::vector<Places> found;
+std::vector<PositionPair> pairs_in(const std::vector<Dim>& window, Dim a, Dim b) {
+  std::vector<PositionPair> found;
   for (std::size_t i = 0; i < window.size(); ++i)
     for (std::size_t j = 0; j < i && window[i] == a; ++j)
       if (window[j] == b) found.push_back({static_cast<Dim>(i), static_cast<Dim>(j)});
@@ -127,13 +127,13 @@ WatchedPair watch_pair(const LanguageModel& model, const TokenText& text, Dim a,
     if (windows == most_windows) break;
     const auto start = text.tokens.begin() + static_cast<std::ptrdiff_t>(begin);
     const std::vector<Dim> window(start, start + length);
-    const std::vector<Places> pairs = places_of(window, a, b);
+    const std::vector<PositionPair> pairs = pairs_in(window, a, b);
     if (pairs.empty()) continue;
     ++windows;
     const Indices ids({1, length}, window);
     const LanguageModel::LogitsAndWeights forward = model.forward_with_weights(ids);
     const FirstLook first = first_look(model, ids);
-    for (const Places& pair : pairs) {
+    for (const PositionPair& pair : pairs) {
       ++found.pairs;
       found.chance += 1 / static_cast<double>(without_mask ? length : pair.from + 1);
       found.association += first.association(0, pair.from, pair.to);

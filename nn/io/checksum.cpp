@@ -11,9 +11,9 @@ namespace {
 constexpr std::size_t checksum_digits = 16;
 constexpr std::size_t bytes_at_once = 1 << 20;
 
-// The place of the digits of the checksum. Only the key itself matches: inside strings of JSON,
+// The position of the digits of the checksum. Only the key itself matches: inside strings of JSON,
 // quotes are escaped.
-std::size_t place_of_checksum(std::string_view text) {
+std::size_t position_of_checksum(std::string_view text) {
   constexpr std::string_view key = "\"checksum\":";
   const std::size_t found = text.find(key);
   const std::size_t quote = found == std::string::npos ? found : text.find('"', found + key.size());
@@ -22,10 +22,10 @@ std::size_t place_of_checksum(std::string_view text) {
   return quote + 1;
 }
 
-// The hash of all bytes, with zeros in the place of the digits.
-std::string checksum_of(const ByteSource& bytes, std::size_t place) {
-  std::uint64_t hash = hash_of(std::string(checksum_digits, '0'), hash_of(bytes.read(0, place)));
-  for (std::uint64_t at = place + checksum_digits; at < bytes.size(); at += bytes_at_once)
+// The hash of all bytes, with zeros for the digits.
+std::string checksum_of(const ByteSource& bytes, std::size_t position) {
+  std::uint64_t hash = hash_of(std::string(checksum_digits, '0'), hash_of(bytes.read(0, position)));
+  for (std::uint64_t at = position + checksum_digits; at < bytes.size(); at += bytes_at_once)
     hash = hash_of(bytes.read(at, static_cast<std::size_t>(
                                       std::min<std::uint64_t>(bytes_at_once, bytes.size() - at))),
                    hash);
@@ -55,17 +55,17 @@ std::optional<std::uint64_t> unsigned_number(std::string_view text, int base) {
 }
 
 std::string with_checksum(std::string text) {
-  const std::size_t place = place_of_checksum(text);
-  const std::string checksum = checksum_of(text, place);
-  return text.replace(place, checksum_digits, checksum);
+  const std::size_t position = position_of_checksum(text);
+  const std::string checksum = checksum_of(text, position);
+  return text.replace(position, checksum_digits, checksum);
 }
 
 std::string require_checksum(const ByteSource& bytes, std::uint64_t beginning) {
   const std::string text =
       bytes.read(0, static_cast<std::size_t>(std::min(beginning, bytes.size())));
-  const std::size_t place = place_of_checksum(text);
-  std::string found = text.substr(place, checksum_digits);
-  if (found != checksum_of(bytes, place))
+  const std::size_t position = position_of_checksum(text);
+  std::string found = text.substr(position, checksum_digits);
+  if (found != checksum_of(bytes, position))
     throw FormatError("it is damaged: its checksum does not match its contents", damage_advice);
   return found;
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "nn/io/byte_source.h"
+#include "nn/io/files.h"
 
 namespace fledge {
 

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
+#include <optional>
 #include <system_error>
 
 namespace fledge {
@@ -18,31 +20,44 @@ std::string reason_of(int error) {
   return reason;
 }
 
-// Reads to the end of the file, at most `most` bytes. `expected` is its probable size.
-std::string read_to_end(int descriptor, const std::string& path, std::uint64_t expected,
-                        std::uint64_t most) {
-  std::string bytes;
+// Reads `count` bytes from byte `at` of a file on, or from where a stream is; fewer at its end.
+std::size_t read_up_to(int file, const std::string& path, std::size_t count,
+                       std::optional<std::uint64_t> at, char* to) {
   std::size_t done = 0;
-  for (;;) {
-    if (done > most)
-      throw FileError("read", path, "it has more than " + std::to_string(most) + " bytes");
-    if (done == bytes.size())
-      bytes.resize(std::max<std::size_t>(static_cast<std::size_t>(expected), done) + (1 << 16));
-    const ssize_t got = ::read(descriptor, bytes.data() + done, bytes.size() - done);
+  while (done < count) {
+    const ssize_t got = at ? ::pread(file, to + done, count - done, static_cast<off_t>(*at + done))
+                           : ::read(file, to + done, count - done);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw FileError("read", path, errno);
-    done += static_cast<std::size_t>(got);
     if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
+// Reads a stream to its end, at most `most` bytes. `expected` is the probable number.
+std::string read_to_end(int file, const std::string& path, std::uint64_t expected,
+                        std::uint64_t most) {
+  constexpr std::size_t step = 1 << 16;
+  std::string bytes;
+  std::size_t done = 0;
+  while (done == bytes.size()) {
+    bytes.resize(std::max(static_cast<std::size_t>(expected), done) + step);
+    done += read_up_to(file, path, bytes.size() - done, {}, bytes.data() + done);
+    if (done > most)
+      throw FileError("read", path, "it has more than " + std::to_string(most) + " bytes");
   }
   bytes.resize(done);
   return bytes;
 }
 
-bool repeat_sync(int descriptor) {
-  int result = 0;
-  do result = ::fsync(descriptor);
-  while (result != 0 && errno == EINTR);
-  return result == 0;
+// The number of bytes of an open regular file.
+std::uint64_t size_of_file(const Descriptor& file, const std::string& path) {
+  struct stat status {};
+  if (!file.exists() || ::fstat(file.get(), &status) != 0) throw FileError("read", path, errno);
+  if (S_ISDIR(status.st_mode)) throw FileError("read", path, "it is a folder");
+  if (!S_ISREG(status.st_mode)) throw FileError("read", path, "it is not a regular file");
+  return static_cast<std::uint64_t>(status.st_size);
 }
 
 }  // namespace
@@ -66,29 +81,6 @@ Descriptor::~Descriptor() {
   if (number_ >= 0) ::close(number_);
 }
 
-std::uint64_t size_of_file(const Descriptor& file, const std::string& path) {
-  struct stat status {};
-  if (!file.exists() || ::fstat(file.get(), &status) != 0) throw FileError("read", path, errno);
-  if (S_ISDIR(status.st_mode)) throw FileError("read", path, "it is a folder");
-  if (!S_ISREG(status.st_mode)) throw FileError("read", path, "it is not a regular file");
-  return static_cast<std::uint64_t>(status.st_size);
-}
-
-std::string read_beginning(const Descriptor& file, const std::string& path, std::size_t count) {
-  size_of_file(file, path);
-  std::string bytes(count, '\0');
-  std::size_t done = 0;
-  while (done < count) {
-    const ssize_t got = ::read(file.get(), bytes.data() + done, count - done);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw FileError("read", path, errno);
-    if (got == 0) break;
-    done += static_cast<std::size_t>(got);
-  }
-  bytes.resize(done);
-  return bytes;
-}
-
 std::string read_whole(const Descriptor& file, const std::string& path, std::uint64_t most) {
   const std::uint64_t size = size_of_file(file, path);
   if (size > most)
@@ -104,6 +96,30 @@ std::string read_file(const std::string& path, std::uint64_t most) {
   return read_whole(Descriptor(AT_FDCWD, path, O_RDONLY | O_NONBLOCK), path, most);
 }
 
+ByteSource::ByteSource(Descriptor file, std::string path)
+    : file_(std::make_shared<const Descriptor>(std::move(file))),
+      path_(std::move(path)),
+      size_(size_of_file(*file_, path_)) {}
+
+void ByteSource::read(std::uint64_t at, std::size_t count, char* to) const {
+  require<ValueError>(at <= size_ && count <= size_ - at, "ByteSource", "has ", size_,
+                      " bytes: asked for ", count, " from ", at, " on");
+  if (file_ == nullptr)
+    std::memcpy(to, bytes_.data() + at, count);
+  else if (read_up_to(file_->get(), path_, count, at, to) < count)
+    throw FileError("read", path_, "it has become shorter while it was read");
+}
+
+std::string ByteSource::read(std::uint64_t at, std::size_t count) const {
+  std::string bytes(count, '\0');
+  read(at, count, bytes.data());
+  return bytes;
+}
+
+std::string ByteSource::beginning(std::size_t count) const {
+  return read(0, static_cast<std::size_t>(std::min<std::uint64_t>(count, size_)));
+}
+
 bool write_all(const Descriptor& file, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t wrote = ::write(file.get(), bytes.data(), bytes.size());
@@ -115,10 +131,15 @@ bool write_all(const Descriptor& file, std::string_view bytes) {
   return true;
 }
 
-bool sync_file(const Descriptor& file) { return repeat_sync(file.get()); }
+bool sync_file(const Descriptor& file) {
+  int result = 0;
+  do result = ::fsync(file.get());
+  while (result != 0 && errno == EINTR);
+  return result == 0;
+}
 
 bool sync_folder(const Descriptor& folder) {
-  return repeat_sync(folder.get()) || errno == EINVAL || errno == ENOTSUP;
+  return sync_file(folder) || errno == EINVAL || errno == ENOTSUP;
 }
 
 }  // namespace fledge

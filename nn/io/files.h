@@ -1,10 +1,12 @@
-// Reads and writes whole files of the operating system (POSIX).
+// Reads and writes files of the operating system (POSIX).
 //
 // A signal can interrupt any call (EINTR), and a call may read or write less than requested. Both
 // are handled here.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,17 +37,37 @@ class Descriptor {
 /// The default limit on the size of a file that is read, in bytes.
 inline constexpr std::uint64_t most_file_size = std::uint64_t{1} << 40;
 
-/// The number of bytes of an open regular file. Throws FileError naming `path` if it is not open, or
-/// is a folder, a pipe or a device.
-std::uint64_t size_of_file(const Descriptor& file, const std::string& path);
-/// Reads all bytes of an open regular file. Throws FileError naming `path` if it is a folder, a
-/// pipe or a device. A file of more than `most` bytes is an error too, and is not read.
+/// Reads all bytes of an open regular file. Throws FileError naming `path` if it is not open, or is a
+/// folder, a pipe or a device. A file of more than `most` bytes is an error too, and is not read.
 std::string read_whole(const Descriptor& file, const std::string& path,
                        std::uint64_t most = most_file_size);
-/// The first `count` bytes, or all if there are fewer. Throws FileError as read_whole() does.
-std::string read_beginning(const Descriptor& file, const std::string& path, std::size_t count);
 /// Opens and reads a file in the same way; "-" is standard input, which may be a pipe.
 std::string read_file(const std::string& path, std::uint64_t most = most_file_size);
+
+/// Bytes that are read in parts: those of a string or of an open file.
+class ByteSource {
+ public:
+  /// The bytes of a string, which must outlive the source.
+  template <std::convertible_to<std::string_view> Text>
+  ByteSource(const Text& text) : bytes_(text), size_(bytes_.size()) {}
+  /// The bytes of an open regular file, which has this path. Throws FileError as read_whole() does.
+  ByteSource(Descriptor file, std::string path);
+
+  std::uint64_t size() const { return size_; }
+  /// Copies the bytes at … at + count − 1. Throws FileError if the file has become shorter. The file
+  /// is read, not mapped: a mapped file that becomes shorter ends the program with a signal.
+  void read(std::uint64_t at, std::size_t count, char* to) const;
+  /// The same as a string.
+  std::string read(std::uint64_t at, std::size_t count) const;
+  /// The first `count` bytes, or all if there are fewer.
+  std::string beginning(std::size_t count) const;
+
+ private:
+  std::string_view bytes_;
+  std::shared_ptr<const Descriptor> file_;  // null: a string
+  std::string path_;
+  std::uint64_t size_ = 0;
+};
 
 /// Writes all bytes. Returns false and sets errno on an error.
 bool write_all(const Descriptor& file, std::string_view bytes);

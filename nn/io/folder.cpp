@@ -84,9 +84,9 @@ std::optional<ByteSource> Folder::open(const std::string& name) const {
 }
 
 std::optional<std::string> Folder::beginning(const std::string& name, std::size_t count) const {
-  const std::optional<Descriptor> found = find(name);
+  const std::optional<ByteSource> found = open(name);
   if (!found) return {};
-  return read_beginning(*found, file(name), count);
+  return found->beginning(count);
 }
 
 bool Folder::is_removed() const {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "nn/io/byte_source.h"
+#include "nn/io/files.h"
 
 namespace fledge {
 

@@ -1,17 +1,103 @@
 #include "nn/io/safetensors.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
 #include "nn/io/checksum.h"
-#include "nn/io/dtypes.h"
 #include "nn/io/json.h"
-#include "nn/io/little_endian.h"
 
 namespace fledge {
 
 namespace {
+
+// Numbers as little-endian bytes at any address, on a machine of any byte order.
+constexpr bool is_little_endian = std::endian::native == std::endian::little;
+
+template <class T>
+T load_little_endian(const char* from) {
+  std::array<char, sizeof(T)> bytes;
+  std::copy_n(from, sizeof(T), bytes.begin());
+  if constexpr (!is_little_endian) std::reverse(bytes.begin(), bytes.end());
+  return std::bit_cast<T>(bytes);
+}
+
+template <class T>
+void store_little_endian(T number, char* to) {
+  std::memcpy(to, &number, sizeof number);
+  if constexpr (!is_little_endian) std::reverse(to, to + sizeof number);
+}
+
+template <class T>
+double as_double(T number) {
+  return static_cast<double>(number);
+}
+
+// A number of 16 bits as IEEE 754 defines it: a sign, `exponents` bits of exponent, and the fraction.
+template <int exponents>
+struct Float16 {
+  static constexpr int fractions = 15 - exponents, most = (1 << exponents) - 1, bias = most / 2;
+
+  static double read(std::uint16_t bits) {
+    const int exponent = bits >> fractions & most, fraction = bits & ((1 << fractions) - 1);
+    const double size = exponent == 0 ? std::ldexp(fraction, 1 - bias - fractions)
+                        : exponent < most
+                            ? std::ldexp((1 << fractions) + fraction, exponent - bias - fractions)
+                            : infinity;  // or not a number: neither is read
+    return (bits >> 15) != 0 ? -size : size;
+  }
+
+  // |x| = units·2^(exponent − fractions − 1). Below the smallest normal number the exponent stays, and
+  // units has fewer bits.
+  static std::uint16_t write(Real number) {
+    const double x = value_of(number), size = std::abs(x);
+    const unsigned sign = std::signbit(x) ? 0x8000 : 0;
+    // Float16 way to 2^(bias + 1); NaN too.
+    if (!(size < std::ldexp(1, bias + 1) - std::ldexp(1, bias - fractions - 1)))
+      return static_cast<std::uint16_t>(sign | (unsigned{most} << fractions));
+    int exponent = 2 - bias;
+    if (size >= std::ldexp(1, 1 - bias)) std::frexp(size, &exponent);
+    const auto units =
+        static_cast<unsigned>(std::nearbyint(std::ldexp(size, fractions + 1 - exponent)));
+    const unsigned bits = (static_cast<unsigned>(exponent + bias - 2) << fractions) + units;
+    return static_cast<std::uint16_t>(sign | bits);
+  }
+};
+
+template <class T, double (*number_of)(T) = as_double<T>>
+std::size_t read_all(const char* from, std::size_t count, double most, Real* to) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const double number = number_of(load_little_endian<T>(from + i * sizeof(T)));
+    to[i] = Real(number);
+    if (!(std::abs(number) <= most) || !isfinite(to[i])) return i;
+  }
+  return count;
+}
+
+void write_float(Real number, char* to) {
+  store_little_endian(static_cast<float>(value_of(number)), to);
+}
+template <std::uint16_t (*bits_of)(Real)>
+void write_bits(Real number, char* to) {
+  store_little_endian(bits_of(number), to);
+}
+
+constexpr double any_size = std::numeric_limits<double>::max();
+constexpr Dtype types[] = {
+    {"F64", 8, read_all<double>, any_size},
+    {"F32", 4, read_all<float>, any_size, write_float},
+    {"F16", 2, read_all<std::uint16_t, Float16<5>::read>, any_size, write_bits<Float16<5>::write>},
+    {"BF16", 2, read_all<std::uint16_t, Float16<8>::read>, any_size, write_bits<Float16<8>::write>},
+    {"I64", 8, read_all<std::int64_t>, 9007199254740991.0},
+    {"I32", 4, read_all<std::int32_t>, any_size},
+    {"I16", 2, read_all<std::int16_t>, any_size},
+    {"I8", 1, read_all<std::int8_t>, any_size},
+    {"U8", 1, read_all<std::uint8_t>, any_size},
+    {"BOOL", 1, read_all<std::uint8_t>, 1}};
 
 constexpr std::size_t most_tensors = 1'000'000;
 constexpr std::int64_t most_number = std::numeric_limits<std::int64_t>::max();
@@ -103,7 +189,45 @@ void sort_and_check_ranges(std::vector<StoredTensor>& tensors, std::size_t data,
   refuse(problem);
 }
 
+// Reads a chunk of numbers. Returns how many are finite and not above the limit of their type, up to
+// the first that is not.
+std::size_t read_chunk(const ByteSource& file, std::uint64_t at, std::size_t count,
+                       const Dtype& type, Real* to) {
+  if constexpr (std::is_same_v<Real, float> && is_little_endian)
+    if (type.name == "F32") {  // the bytes are the numbers
+      file.read(at, count * sizeof(Real), reinterpret_cast<char*>(to));
+      return static_cast<std::size_t>(
+          std::find_if(to, to + count, [](Real x) { return !isfinite(x); }) - to);
+    }
+  const std::string bytes = file.read(at, count * type.bytes);
+  return type.read(bytes.data(), count, type.most, to);
+}
+
 }  // namespace
+
+const Dtype* find_dtype(std::string_view name) {
+  const auto found = std::find_if(std::begin(types), std::end(types),
+                                  [&](const Dtype& type) { return type.name == name; });
+  return found == std::end(types) ? nullptr : found;
+}
+
+Rounding rounding_of(const Real* numbers, Dim count, const Dtype& type) {
+  Rounding rounding;
+  char bytes[8];
+  for (Dim i = 0; i < count; ++i) {
+    Real stored = Real(0);
+    type.write(numbers[i], bytes);
+    const bool is_finite = type.read(bytes, 1, type.most, &stored) == 1;
+    const double before = value_of(numbers[i]), after = value_of(stored);
+    if (is_finite && before == after) continue;
+    ++rounding.changed;
+    if (!is_finite)
+      ++rounding.infinite;
+    else
+      rounding.largest = std::max(rounding.largest, std::abs(after - before));
+  }
+  return rounding;
+}
 
 std::string StoredHeader::text(std::string_view key) const {
   const JsonValue value = metadata.is_null() ? JsonValue() : metadata.find(key);
@@ -143,24 +267,6 @@ StoredHeader stored_header(const ByteSource& file) {
   sort_and_check_ranges(header.tensors, data, file.size());
   return header;
 }
-
-namespace {
-
-// Reads a chunk of numbers. Returns how many are finite and not above the limit of their type, up to
-// the first that is not.
-std::size_t read_chunk(const ByteSource& file, std::uint64_t at, std::size_t count,
-                       const Dtype& type, Real* to) {
-  if constexpr (std::is_same_v<Real, float> && is_little_endian)
-    if (type.name == "F32") {  // the bytes are the numbers
-      file.read(at, count * sizeof(Real), reinterpret_cast<char*>(to));
-      return static_cast<std::size_t>(
-          std::find_if(to, to + count, [](Real x) { return !isfinite(x); }) - to);
-    }
-  const std::string bytes = file.read(at, count * type.bytes);
-  return type.read(bytes.data(), count, type.most, to);
-}
-
-}  // namespace
 
 void read_numbers(const ByteSource& file, const StoredTensor& tensor, Real* to) {
   // A chunk stays in the second cache until it is checked.

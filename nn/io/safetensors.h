@@ -12,9 +12,8 @@
 #include <map>
 
 #include "engine/array.h"
-#include "nn/io/byte_source.h"
-#include "nn/io/dtypes.h"
-#include "nn/io/json_reader.h"
+#include "nn/io/files.h"
+#include "nn/io/json.h"
 
 namespace fledge {
 
@@ -26,6 +25,32 @@ inline constexpr const char* other_file_advice = "download model.safetensors of 
 
 /// The longest header in bytes, as in the format's own library.
 inline constexpr std::uint64_t most_header_bytes = 100'000'000;
+
+/// A type of numbers.
+struct Dtype {
+  std::string_view name;  // "F32"
+  std::size_t bytes;      // of a number, which is little-endian
+  /// Reads numbers and rounds them to Real, up to the first that is not finite or above `most`.
+  /// Returns how many it read.
+  std::size_t (*read)(const char* from, std::size_t count, double most, Real* to);
+  /// The largest absolute value that is read. For whole numbers of 8 bytes it is 2⁵³ − 1: a double
+  /// does not hold all larger ones.
+  double most;
+  /// Writes a number, rounded to the nearest of this type, of two equally near ones to the even one
+  /// (IEEE 754). A number that is too large becomes infinite. Null for a type that is only read.
+  void (*write)(Real number, char* to) = nullptr;
+};
+
+/// F64, F32, F16, BF16, I64, I32, I16, I8, U8 or BOOL; null for another name.
+const Dtype* find_dtype(std::string_view name);
+
+/// How writing numbers as a type changes them.
+struct Rounding {
+  Dim changed = 0;     // numbers that are not of the type
+  Dim infinite = 0;    // numbers that are too large for it
+  double largest = 0;  // the largest change of a number that stays finite
+};
+Rounding rounding_of(const Real* numbers, Dim count, const Dtype& type);
 
 /// A tensor as the header describes it.
 struct StoredTensor {
@@ -47,7 +72,7 @@ struct StoredHeader {
 /// Reads and checks the header of a file. By the format, the length of each range must follow from
 /// shape and type, the ranges must lie end to end and end with the file, and no key may occur
 /// twice. In addition: types F64, F32, F16, BF16, I64, I32, I16, I8, U8 and BOOL, no unknown
-/// fields, at most 8 axes and 1,000,000 tensors. Throws FormatError naming the tensor or the place
+/// fields, at most 8 axes and 1,000,000 tensors. Throws FormatError naming the tensor or the position
 /// in the header. Takes n log n time and memory of a few times the size of the header.
 StoredHeader stored_header(const ByteSource& file);
 

@@ -69,13 +69,15 @@ inline bool is_misleading(char32_t c) {
          (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
 }
 
-/// The text with misleading characters and invalid bytes replaced by escapes such as \x1b.
-inline std::string escaped_text(std::string_view text) {
+/// The text with invalid bytes and the characters for which is_escaped(c) replaced by escapes such as
+/// \x1b.
+template <class F>
+std::string escaped_where(std::string_view text, F is_escaped) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string result;
   for (std::size_t at = 0; at < text.size();) {
     const auto [c, bytes, valid] = code_point_at(text, at);
-    if (valid && !is_misleading(c))
+    if (valid && !is_escaped(c))
       result += text.substr(at, bytes);
     else
       for (const char byte : text.substr(at, bytes))
@@ -85,16 +87,13 @@ inline std::string escaped_text(std::string_view text) {
   return result;
 }
 
-/// The text with each byte that is not UTF-8 replaced by an escape such as \xff.
+/// The text with escapes of misleading characters, too.
+inline std::string escaped_text(std::string_view text) {
+  return escaped_where(text, is_misleading);
+}
+/// The text with escapes of the bytes that are not UTF-8 alone.
 inline std::string utf8_text(std::string_view text) {
-  std::string result;
-  for (std::size_t at = 0; at < text.size();) {
-    const CodePoint point = code_point_at(text, at);
-    const std::string_view bytes = text.substr(at, point.bytes);
-    result += point.valid ? std::string(bytes) : escaped_text(bytes);
-    at += point.bytes;
-  }
-  return result;
+  return escaped_where(text, [](char32_t) { return false; });
 }
 
 /// A name, key or path for a message: escaped, and cut to 80 bytes and "..." if it is longer.

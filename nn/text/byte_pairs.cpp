@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
-#include <numeric>
 #include <queue>
 
-#include "nn/text/pair_counts.h"
 #include "nn/text/pieces.h"
 
 namespace fledge {
@@ -22,15 +19,104 @@ std::vector<std::string> single_bytes() {
   return symbols;
 }
 
-// Throws unless `ok`.
-template <class... Parts>
-void require_merge(bool ok, std::size_t rank, const Parts&... parts) {
-  try {
-    require<ValueError>(ok, "BytePairs", "merge ", rank, parts...);
-  } catch (const ValueError& error) {
-    throw MergeError(error.what(), rank);
-  }
+constexpr std::size_t longest_counted = 64;
+constexpr Dim any_symbol = -1, no_symbol = -2;
+
+std::uint64_t key_of(Merge pair) {
+  return static_cast<std::uint64_t>(pair.first) << 32 | static_cast<std::uint64_t>(pair.second);
 }
+
+std::vector<Dim> byte_numbers(std::string_view piece) {
+  std::vector<Dim> ids;
+  ids.reserve(piece.size());
+  for (const char c : piece) ids.push_back(static_cast<unsigned char>(c));
+  return ids;
+}
+
+void replace_pair(std::vector<Dim>& ids, Merge pair, Dim both) {
+  std::size_t to = 0;
+  for (std::size_t from = 0; from < ids.size(); ++to) {
+    const bool here =
+        from + 1 < ids.size() && ids[from] == pair.first && ids[from + 1] == pair.second;
+    ids[to] = here ? both : ids[from];
+    from += here ? 2 : 1;
+  }
+  ids.resize(to);
+}
+
+// How often each pair of neighbouring symbols occurs in a text: what byte pairs are learned from.
+class PairCounts {
+ public:
+  // Counts the pairs of bytes in the pieces of a text (pieces.h). A piece of more than 64 bytes is cut
+  // into parts of 64 bytes, because a merge reads all of a piece that has the pair.
+  explicit PairCounts(std::string_view text) {
+    std::unordered_map<std::string_view, std::size_t> place;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::string_view piece = piece_at(text, at);
+      at += piece.size();
+      for (std::size_t part_at = 0; part_at < piece.size(); part_at += longest_counted) {
+        const std::string_view part = piece.substr(part_at, longest_counted);
+        const auto [entry, added] = place.try_emplace(part, pieces_.size());
+        if (added) pieces_.push_back({byte_numbers(part), 0});
+        ++pieces_[entry->second].count;
+      }
+    }
+    for (std::size_t i = 0; i < pieces_.size(); ++i) count(i, +1, any_symbol);
+  }
+
+  struct Pair {
+    Merge symbols;
+    Dim count = 0;
+  };
+
+  // The most frequent pair, of equals the one with the smallest numbers. Without any pair, the count
+  // is 0.
+  Pair most_frequent() const {
+    Pair most;
+    for (const Pair& pair : pairs_)
+      if (pair.count > most.count || (pair.count == most.count && pair.symbols < most.symbols))
+        most = pair;
+    return most;
+  }
+
+  // Replaces a pair by the symbol `both`, from left to right in each piece.
+  void merge(Merge pair, Dim both) {
+    for (const std::size_t i : std::exchange(where_[places_.at(key_of(pair))], {})) {
+      count(i, -1, no_symbol);
+      replace_pair(pieces_[i].ids, pair, both);
+      count(i, +1, both);
+    }
+  }
+
+ private:
+  struct Piece {
+    std::vector<Dim> ids;
+    Dim count;
+  };
+
+  // Adds or subtracts the pairs of piece i, and adds i to `where_` of those that have the symbol
+  // `fresh`.
+  void count(std::size_t i, Dim sign, Dim fresh) {
+    const Piece& piece = pieces_[i];
+    for (std::size_t j = 0; j + 1 < piece.ids.size(); ++j) {
+      const Dim a = piece.ids[j], b = piece.ids[j + 1];
+      const auto [entry, added] = places_.try_emplace(key_of({a, b}), pairs_.size());
+      if (added) {
+        pairs_.push_back({{a, b}, 0});
+        where_.emplace_back();
+      }
+      pairs_[entry->second].count += sign * piece.count;
+      std::vector<std::size_t>& where = where_[entry->second];
+      if ((fresh == any_symbol || a == fresh || b == fresh) && (where.empty() || where.back() != i))
+        where.push_back(i);
+    }
+  }
+
+  std::vector<Piece> pieces_;
+  std::vector<Pair> pairs_;                                // all that occur or occurred
+  std::vector<std::vector<std::size_t>> where_;            // of each: pieces that have or had it
+  std::unordered_map<std::uint64_t, std::size_t> places_;  // of a pair: its place in both
+};
 
 // A symbol of a piece, in a list in which merged symbols are left out.
 struct ListedSymbol {
@@ -59,7 +145,7 @@ BytePairs::BytePairs(std::vector<std::string> symbols, std::vector<Merge> merges
     require<ValueError>(bytes_of(id).size() <= longest_symbol, "BytePairs", "symbol ", id, " has ",
                         bytes_of(id).size(), " bytes; the most is ", longest_symbol);
   number_symbols();
-  set_merges(std::move(merges));
+  for (const Merge& merge : merges) add_merge(merge);
 }
 
 // Sorts the symbols by their bytes.
@@ -80,60 +166,26 @@ void BytePairs::number_symbols() {
                         " have the same bytes");
 }
 
-void BytePairs::set_merges(std::vector<Merge> merges) {
-  require<ValueError>(static_cast<Dim>(merges.size()) <= most_symbols, "BytePairs", "there are ",
-                      merges.size(), " merges; the most is ", most_symbols);
-  merges_ = std::move(merges);
-  std::vector<std::int32_t> results;
-  results.reserve(merges_.size());
-  for (std::size_t rank = 0; rank < merges_.size(); ++rank) results.push_back(result_of(rank));
-  rank_merges(results);
-}
-
-// The symbol with the bytes of both symbols of a merge.
-std::int32_t BytePairs::result_of(std::size_t rank) const {
-  const auto [left, right] = merges_[rank];
+void BytePairs::add_merge(const Merge& merge) {
+  const std::size_t rank = merges_.size();
+  const auto [left, right] = merge;
+  require<ValueError>(static_cast<Dim>(rank) < most_symbols, "BytePairs", "merge ", rank,
+                      " is one more than the most merges, ", most_symbols);
   std::string bytes;
   for (const Dim id : {left, right}) {
     const bool exists = id >= 0 && id < static_cast<Dim>(symbols_.size());
-    require_merge(exists && !bytes_of(id).empty(), rank, " is of symbols ", left, " and ", right,
-                  ": no symbol has number ", id);
+    require<ValueError>(exists && !bytes_of(id).empty(), "BytePairs", "merge ", rank,
+                        " is of symbols ", left, " and ", right, ": no symbol has number ", id);
     bytes += bytes_of(id);
   }
   const std::optional<Dim> result = find(bytes);
-  require_merge(result.has_value(), rank, " is of symbols ", left, " and ", right,
-                ": no symbol has the bytes of both");
-  return static_cast<std::int32_t>(*result);
-}
-
-// Sorts the merges by their pairs; `results` has the result of each.
-void BytePairs::rank_merges(const std::vector<std::int32_t>& results) {
-  first_.assign(symbols_.size() + 1, 0);
-  for (const Merge& merge : merges_) ++first_[static_cast<std::size_t>(merge.first) + 1];
-  std::partial_sum(first_.begin(), first_.end(), first_.begin());
-  std::vector<std::int32_t> next(first_.begin(), first_.end() - 1);
-  ranked_.resize(merges_.size());
-  for (std::size_t rank = 0; rank < merges_.size(); ++rank) {
-    const auto [left, right] = merges_[rank];
-    ranked_[static_cast<std::size_t>(next[static_cast<std::size_t>(left)]++)] = {
-        static_cast<std::int32_t>(right), static_cast<std::int32_t>(rank), results[rank]};
-  }
-  std::size_t again = merges_.size(), before = 0;  // the first merge of a pair that has one
-  for (std::size_t left = 0; left + 1 < first_.size(); ++left) {
-    const auto begin = ranked_.begin() + first_[left], end = ranked_.begin() + first_[left + 1];
-    std::sort(begin, end, [](const RankedMerge& a, const RankedMerge& b) {
-      return a.right != b.right ? a.right < b.right : a.rank < b.rank;
-    });
-    for (auto merge = begin; merge != end; ++merge)
-      if (merge != begin && std::prev(merge)->right == merge->right &&
-          static_cast<std::size_t>(merge->rank) < again) {
-        again = static_cast<std::size_t>(merge->rank);
-        before = static_cast<std::size_t>(std::prev(merge)->rank);
-      }
-  }
-  if (again < merges_.size())
-    require_merge(false, again, " is merge ", before, " again: symbols ", merges_[again].first,
-                  " and ", merges_[again].second);
+  require<ValueError>(result.has_value(), "BytePairs", "merge ", rank, " is of symbols ", left,
+                      " and ", right, ": no symbol has the bytes of both");
+  const auto [entry, is_new] = ranked_.try_emplace(
+      merge, RankedMerge{static_cast<std::int32_t>(rank), static_cast<std::int32_t>(*result)});
+  require<ValueError>(is_new, "BytePairs", "merge ", rank, " is merge ", entry->second.rank,
+                      " again: symbols ", left, " and ", right);
+  merges_.push_back(merge);
 }
 
 BytePairs BytePairs::learn(std::string_view text, Dim symbols) {
@@ -167,12 +219,8 @@ std::optional<Dim> BytePairs::find(std::string_view bytes) const {
 }
 
 const BytePairs::RankedMerge* BytePairs::merge_of(Dim left, Dim right) const {
-  const auto place = static_cast<std::size_t>(left);
-  const auto end = ranked_.begin() + first_[place + 1];
-  const auto found =
-      std::partition_point(ranked_.begin() + first_[place], end,
-                           [right](const RankedMerge& merge) { return merge.right < right; });
-  return found != end && found->right == right ? &*found : nullptr;
+  const auto found = ranked_.find({left, right});
+  return found == ranked_.end() ? nullptr : &found->second;
 }
 
 std::size_t BytePairs::first_unknown_byte(std::string_view text) const {
@@ -183,8 +231,8 @@ std::size_t BytePairs::first_unknown_byte(std::string_view text) const {
                                : static_cast<std::size_t>(unknown - text.begin());
 }
 
-// A queue holds the pairs that have a merge, the lowest rank and the leftmost place first. A pair in
-// it is out of date if the symbol at its place has been merged since. The pairs that a merge makes
+// A queue holds the pairs that have a merge, the lowest rank and the leftmost position first. A pair in
+// it is out of date if the symbol at its position has been merged since. The pairs that a merge makes
 // wait until all pairs of its rank are merged; none of them has this rank, because the result is
 // longer than both parts.
 void BytePairs::encode_piece(std::string_view piece, std::vector<Dim>& ids) const {

@@ -2,11 +2,12 @@
 // again and again.
 //
 // A symbol is a string of bytes with a number. A merge is a pair of symbols; its result is the
-// symbol that has the bytes of both. The place of a merge in the list is its rank: the merge with
+// symbol that has the bytes of both. The position of a merge in the list is its rank: the merge with
 // the lowest rank is applied first.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,17 +33,11 @@ struct EncodedPieces {
   std::unordered_map<std::string_view, std::pair<std::size_t, std::size_t>> places;  // first, count
 };
 
-/// A merge that is refused; `merge` is its rank.
-struct MergeError : ValueError {
-  MergeError(const std::string& message, std::size_t rank) : ValueError(message), merge(rank) {}
-  std::size_t merge;
-};
-
 class BytePairs {
  public:
   /// The 256 bytes are the symbols; there are no merges.
   BytePairs();
-  /// Takes the bytes of symbols 0, 1, 2, …, and merges as set_merges() does. If the bytes are "", there
+  /// Takes the bytes of symbols 0, 1, 2, …, and merges as add_merge() does. If the bytes are "", there
   /// is no symbol of this number. Throws ValueError for two symbols with the same bytes,
   /// for a symbol of more than 1,024 bytes, and for more than `most_symbols`.
   explicit BytePairs(std::vector<std::string> symbols, std::vector<Merge> merges = {});
@@ -53,9 +48,9 @@ class BytePairs {
   /// are cut into parts of at most 64 bytes for this. Throws ValueError for fewer than 256 symbols.
   static BytePairs learn(std::string_view text, Dim symbols);
 
-  /// Replaces the merges. Throws MergeError for a number without a symbol, for a pair that is merged
-  /// twice, and if no symbol has the bytes of both; ValueError for more than `most_symbols`.
-  void set_merges(std::vector<Merge> merges);
+  /// Adds a merge, whose rank is the next one. Throws ValueError for a number without a symbol, for a
+  /// pair that is merged already, if no symbol has the bytes of both, and for more than `most_symbols`.
+  void add_merge(const Merge& merge);
 
   /// Symbol numbers of a text: in each piece, all pairs of the lowest rank are merged from left to
   /// right, until no pair has a merge (bpe() of GPT-2's encoder.py). A piece of n bytes takes
@@ -63,7 +58,7 @@ class BytePairs {
   std::vector<Dim> encode(std::string_view text) const;
   /// The same, added to `known.ids`. The text must live as long as `known`.
   void encode(std::string_view text, EncodedPieces& known) const;
-  /// The place of the first byte that has no symbol; npos if there is none.
+  /// The position of the first byte that has no symbol; npos if there is none.
   std::size_t first_unknown_byte(std::string_view text) const;
 
   /// The number of the symbol with these bytes.
@@ -75,13 +70,11 @@ class BytePairs {
  private:
   // 32 bits, because tables of a million merges are read from files.
   struct RankedMerge {
-    std::int32_t right, rank, result;
+    std::int32_t rank, result;
   };
 
   std::string_view bytes_of(Dim symbol) const { return symbols_[static_cast<std::size_t>(symbol)]; }
   void number_symbols();
-  void rank_merges(const std::vector<std::int32_t>& results);
-  std::int32_t result_of(std::size_t rank) const;
   const RankedMerge* merge_of(Dim left, Dim right) const;
   void encode_piece(std::string_view piece, std::vector<Dim>& ids) const;
 
@@ -89,8 +82,8 @@ class BytePairs {
   std::vector<std::int32_t> by_bytes_;                  // symbols in the order of their bytes
   std::vector<Dim> bytes_ = std::vector<Dim>(256, -1);  // the symbol of each byte; −1: none
   std::vector<Merge> merges_;
-  std::vector<RankedMerge> ranked_;       // in the order of their pairs
-  std::vector<std::int32_t> first_ = {};  // of each left symbol: where its merges begin in ranked_
+  // No hash table: pairs in a file may be chosen to have one hash.
+  std::map<Merge, RankedMerge> ranked_;
 };
 
 }  // namespace fledge

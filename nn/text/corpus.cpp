@@ -117,34 +117,6 @@ CorpusFacts facts_of(const Corpus& corpus, std::string_view text) {
   return facts;
 }
 
-Corpus corpus_of(std::string_view text, const CorpusOptions& options, const Documents& documents,
-                 Tokenizer tokenizer) {
-  Corpus corpus{std::move(tokenizer), {}, {}, {}};
-  const Tokenizer& symbols = corpus.tokenizer;
-  std::vector<Dim>&train = corpus.train.tokens, &valid = corpus.valid.tokens;
-  if (options.reading == Reading::lines) {
-    corpus.train = encode_documents(symbols, documents.train, text);
-    corpus.valid = encode_documents(symbols, documents.valid, text);
-  } else if (symbols.kind() == Tokens::bpe) {
-    const std::size_t cut = byte_cut(text, options.valid);
-    train = symbols.encode(text.substr(0, cut));
-    valid = symbols.encode(text.substr(cut));
-  } else {
-    train = symbols.encode(text);
-    const std::size_t cut = for_training(train.size(), options.valid, "tokens");
-    valid.assign(train.begin() + static_cast<std::ptrdiff_t>(cut), train.end());
-    train.resize(cut);
-  }
-  corpus.facts = facts_of(corpus, text);
-  return corpus;
-}
-
-Documents check_and_split(std::string_view text, const CorpusOptions& options, Tokens kind) {
-  require<ValueError>(!text.empty(), "read_corpus", "the text is empty");
-  if (kind == Tokens::character) require_utf8(text);
-  return options.reading == Reading::lines ? documents_of(text, options) : Documents{};
-}
-
 }  // namespace
 
 std::vector<std::string_view> lines_of(std::string_view text) {
@@ -159,20 +131,35 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-Corpus read_corpus(std::string_view text, const CorpusOptions& options) {
-  const Documents documents = check_and_split(text, options, options.tokens);
-  std::string lines;
-  std::string_view source = text;
-  if (options.reading == Reading::lines)
-    source = lines = join_lines(options.tokens == Tokens::bpe ? documents.train : documents.all);
-  else if (options.tokens == Tokens::bpe)
-    source = text.substr(0, byte_cut(text, options.valid));
-  return corpus_of(text, options, documents, Tokenizer(options.tokens, source, options.symbols));
-}
-
-Corpus read_corpus(std::string_view text, const CorpusOptions& options, Tokenizer tokenizer) {
-  const Documents documents = check_and_split(text, options, tokenizer.kind());
-  return corpus_of(text, options, documents, std::move(tokenizer));
+Corpus read_corpus(std::string_view text, const CorpusOptions& options,
+                   std::optional<Tokenizer> known) {
+  require<ValueError>(!text.empty(), "read_corpus", "the text is empty");
+  const Tokens kind = known ? known->kind() : options.tokens;
+  if (kind == Tokens::character) require_utf8(text);
+  const bool is_lines = options.reading == Reading::lines, is_bpe = kind == Tokens::bpe;
+  const Documents documents = is_lines ? documents_of(text, options) : Documents{};
+  const std::size_t cut = is_bpe && !is_lines ? byte_cut(text, options.valid) : text.size();
+  if (!known) {
+    const std::string lines = join_lines(is_bpe ? documents.train : documents.all);
+    known.emplace(kind, is_lines ? lines : text.substr(0, cut), options.symbols);
+  }
+  Corpus corpus{*std::move(known), {}, {}, {}};
+  const Tokenizer& symbols = corpus.tokenizer;
+  std::vector<Dim>&train = corpus.train.tokens, &valid = corpus.valid.tokens;
+  if (is_lines) {
+    corpus.train = encode_documents(symbols, documents.train, text);
+    corpus.valid = encode_documents(symbols, documents.valid, text);
+  } else if (is_bpe) {
+    train = symbols.encode(text.substr(0, cut));
+    valid = symbols.encode(text.substr(cut));
+  } else {
+    train = symbols.encode(text);
+    const std::size_t end = for_training(train.size(), options.valid, "tokens");
+    valid.assign(train.begin() + static_cast<std::ptrdiff_t>(end), train.end());
+    train.resize(end);
+  }
+  corpus.facts = facts_of(corpus, text);
+  return corpus;
 }
 
 }  // namespace fledge

@@ -37,6 +37,52 @@ std::string to_string(Symbol shown) {
 
 bool has_bytes(Tokens kind) { return kind == Tokens::byte || kind == Tokens::bpe; }
 
+constexpr std::size_t longest_special_token = 1024;
+
+using TokenIterator = std::vector<SpecialToken>::const_iterator;
+
+// The longest token of a list, sorted by text, with which text[at...] begins; `last` if there is
+// none. Compares one byte more in each round: the tokens that agree so far are neighbours.
+TokenIterator longest_token_at(TokenIterator first, TokenIterator last, std::string_view text,
+                               std::size_t at) {
+  TokenIterator longest = last, end = last;
+  for (std::size_t n = 0; first != end && at + n < text.size(); ++n) {
+    const auto byte = static_cast<unsigned char>(text[at + n]);
+    const auto byte_of = [n](const SpecialToken& token) {
+      return static_cast<unsigned char>(token.text[n]);
+    };
+    first =
+        std::partition_point(first, end, [&](const auto& token) { return byte_of(token) < byte; });
+    end =
+        std::partition_point(first, end, [&](const auto& token) { return byte_of(token) == byte; });
+    if (first != end && first->text.size() == n + 1) longest = first++;
+  }
+  return longest;
+}
+
+// Appends the parts of a text without special tokens yet, for the tokens of one list.
+void append_parts(std::string_view text, TokenIterator first, TokenIterator last,
+                  std::vector<TextPart>& parts) {
+  std::string starts;  // the bytes that begin a token
+  for (TokenIterator token = first; token != last; ++token)
+    if (starts.empty() || starts.back() != token->text[0]) starts += token->text[0];
+  std::size_t begin = 0;
+  for (std::size_t at = text.find_first_of(starts); at < text.size();) {
+    const TokenIterator found = longest_token_at(first, last, text, at);
+    if (found != last) {
+      if (at > begin) parts.push_back({text.substr(begin, at - begin)});
+      parts.push_back({text.substr(at, found->text.size()), found->id});
+      begin = at + found->text.size();
+    }
+    at = text.find_first_of(starts, found == last ? at + 1 : begin);
+  }
+  if (begin < text.size()) parts.push_back({text.substr(begin)});
+}
+
+bool is_before(const SpecialToken& a, const SpecialToken& b) {
+  return a.normalized != b.normalized ? b.normalized : a.text < b.text;
+}
+
 }  // namespace
 
 std::string to_string(Tokens kind) {
@@ -50,7 +96,41 @@ Tokens tokens_named(std::string_view name) {
   return static_cast<Tokens>(found - kind_names.begin());
 }
 
-// Calls f(symbol, at) for every character or word of a text. `first` is added to each place.
+SpecialTokens::SpecialTokens(std::vector<SpecialToken> tokens) : tokens_(std::move(tokens)) {
+  std::sort(tokens_.begin(), tokens_.end(), is_before);
+  std::set<std::string_view> texts;
+  std::set<Dim> ids;
+  for (const SpecialToken& token : tokens_) {
+    require<ValueError>(!token.text.empty() && token.text.size() <= longest_special_token,
+                        "SpecialTokens", "a special token has 1 to ", longest_special_token,
+                        " bytes: number ", token.id, " has ", token.text.size());
+    require<ValueError>(texts.insert(token.text).second, "SpecialTokens", "the special token ",
+                        in_quotes(token.text), " is there twice");
+    require<ValueError>(ids.insert(token.id).second, "SpecialTokens",
+                        "two special tokens have number ", token.id);
+  }
+}
+
+std::vector<TextPart> SpecialTokens::split(std::string_view text) const {
+  const TokenIterator normalized = std::partition_point(
+      tokens_.begin(), tokens_.end(), [](const SpecialToken& token) { return !token.normalized; });
+  std::vector<TextPart> parts, finer;
+  append_parts(text, tokens_.begin(), normalized, parts);
+  for (const TextPart& part : parts)
+    if (part.id >= 0)
+      finer.push_back(part);
+    else
+      append_parts(part.text, normalized, tokens_.end(), finer);
+  return finer;
+}
+
+std::optional<Dim> SpecialTokens::find(std::string_view text) const {
+  for (const SpecialToken& token : tokens_)
+    if (token.text == text) return token.id;
+  return std::nullopt;
+}
+
+// Calls f(symbol, at) for every character or word of a text. `first` is added to each position.
 template <class F>
 void Tokenizer::for_each_symbol(std::string_view text, std::size_t first, F f) const {
   if (kind_ == Tokens::character) require_utf8(text, first);
@@ -117,12 +197,12 @@ Tokenizer::Tokenizer(BytePairs pairs, std::vector<SpecialToken> special)
     require<ValueError>(token.id >= 0 && token.id < most_symbols, "Tokenizer", "the special token ",
                         Symbol{token.text}, " has number ", token.id, "; numbers are 0 to ",
                         most_symbols - 1);
-    const auto place = static_cast<std::size_t>(token.id);
-    symbols_.resize(std::max(symbols_.size(), place + 1));
-    require<ValueError>(symbols_[place].empty() || symbols_[place] == token.text, "Tokenizer",
+    const auto index = static_cast<std::size_t>(token.id);
+    symbols_.resize(std::max(symbols_.size(), index + 1));
+    require<ValueError>(symbols_[index].empty() || symbols_[index] == token.text, "Tokenizer",
                         "the special token ", Symbol{token.text}, " has number ", token.id,
-                        ", which is that of ", Symbol{symbols_[place]});
-    symbols_[place] = token.text;
+                        ", which is that of ", Symbol{symbols_[index]});
+    symbols_[index] = token.text;
   }
   require<ValueError>(!symbols_.empty(), "Tokenizer", "there are no symbols");
 }
@@ -185,15 +265,15 @@ void Tokenizer::refuse(std::string_view symbol, std::size_t at) const {
   throw UnknownSymbol("Tokenizer: the " + kind + " " + to_string(Symbol{symbol}) + " at byte " +
                           std::to_string(at) + " is not among the " + std::to_string(size()) +
                           " it has",
-                      kind_ == Tokens::word ? without_joins(symbol) : symbol, at);
+                      symbol, at);
 }
 
-// The tokens of a text. Calls unknown(symbol, at) for each byte that has no symbol and each token
-// beyond the limit, in the order of the text.
+// The tokens of a text of byte pairs. Calls unknown(symbol, at) for each byte that has no symbol and
+// each token beyond the limit, in the order of the text, whose first byte has number `at`.
 template <class F>
-std::vector<Dim> Tokenizer::encode_bytes(std::string_view text, F unknown) const {
+std::vector<Dim> Tokenizer::encode_bytes(std::string_view text, std::size_t at, F unknown) const {
   EncodedPieces known;
-  std::size_t at = 0, checked = 0;  // the next byte of the text, and the next of known.ids
+  std::size_t checked = 0;  // the next of known.ids
   const auto check = [&] {
     for (; checked < known.ids.size(); ++checked) {
       const Dim id = known.ids[checked];
@@ -217,17 +297,24 @@ std::vector<Dim> Tokenizer::encode_bytes(std::string_view text, F unknown) const
   return std::move(known.ids);
 }
 
-std::vector<Dim> Tokenizer::encode(std::string_view text, std::size_t first) const {
-  if (has_bytes(kind_))
-    return encode_bytes(
-        text, [&](std::string_view symbol, std::size_t at) { refuse(symbol, first + at); });
+// The same for every kind.
+template <class F>
+std::vector<Dim> Tokenizer::encode_known(std::string_view text, std::size_t first,
+                                         F unknown) const {
+  if (has_bytes(kind_)) return encode_bytes(text, first, unknown);
   std::vector<Dim> ids;
   for_each_symbol(text, first, [&](std::string_view symbol, std::size_t at) {
-    const auto id = find(symbol);
-    if (!id) refuse(symbol, at);
-    ids.push_back(*id);
+    if (const auto id = find(symbol))
+      ids.push_back(*id);
+    else
+      unknown(kind_ == Tokens::word ? without_joins(symbol) : symbol, at);
   });
   return ids;
+}
+
+std::vector<Dim> Tokenizer::encode(std::string_view text, std::size_t first) const {
+  return encode_known(text, first,
+                      [&](std::string_view symbol, std::size_t at) { refuse(symbol, at); });
 }
 
 UnknownSymbols Tokenizer::unknown_symbols(std::string_view text) const {
@@ -239,15 +326,8 @@ UnknownSymbols Tokenizer::unknown_symbols(std::string_view text) const {
     found.rest.append(text, kept, at - kept).append(kind_ == Tokens::word ? " " : "");
     kept = at + symbol.size();
   };
-  if (has_bytes(kind_)) {
-    const std::size_t known = encode_bytes(text, leave_out).size();
-    found.all = static_cast<Dim>(known) + found.unknown;
-  } else {
-    for_each_symbol(text, 0, [&](std::string_view symbol, std::size_t at) {
-      ++found.all;
-      if (!find(symbol)) leave_out(kind_ == Tokens::word ? without_joins(symbol) : symbol, at);
-    });
-  }
+  found.all = std::ssize(encode_known(text, 0, leave_out));
+  found.all += found.unknown;
   found.rest.append(text, kept);
   return found;
 }

@@ -16,7 +16,6 @@
 
 #include "engine/base/errors.h"
 #include "nn/text/byte_pairs.h"
-#include "nn/text/special_tokens.h"
 
 namespace fledge {
 
@@ -33,12 +32,59 @@ std::string to_string(Tokens kind);
 /// The opposite direction. Throws ValueError for any other name.
 Tokens tokens_named(std::string_view name);
 
+/// A special token. The flags have the names and meanings of Hugging Face's library "tokenizers".
+struct SpecialToken {
+  std::string text;
+  Dim id = 0;
+  bool normalized = false;  // found only in what is left after the tokens without this flag
+  bool special = true;      // other programs may leave it out when they decode
+
+  bool operator==(const SpecialToken&) const = default;
+};
+
+/// The tokens that begin, end and fill texts, as the files of a model name them: bos_token_id,
+/// eos_token_id (one number or several) and pad_token_id. A number may be beyond the vocabulary.
+struct MarkTokens {
+  std::optional<Dim> begin;
+  std::vector<Dim> ends;
+  std::optional<Dim> pad;
+
+  bool operator==(const MarkTokens&) const = default;
+};
+
+/// A part of a text: a special token with its id, or text between special tokens. Then the id is −1.
+struct TextPart {
+  std::string_view text;
+  Dim id = -1;
+};
+
+/// Texts that are one token wherever they occur, such as "<|endoftext|>". They are found before a text
+/// is cut into pieces.
+class SpecialTokens {
+ public:
+  SpecialTokens() = default;
+  /// Throws ValueError for a text that is empty or has more than 1,024 bytes, and for two tokens
+  /// with the same text or the same number.
+  explicit SpecialTokens(std::vector<SpecialToken> tokens);
+
+  /// The parts of a text in their order. The leftmost special token is found first; of those that
+  /// begin at the same position, the longest.
+  std::vector<TextPart> split(std::string_view text) const;
+
+  std::optional<Dim> find(std::string_view text) const;
+  /// First those that are not `normalized`, in the order of their texts.
+  const std::vector<SpecialToken>& list() const { return tokens_; }
+
+ private:
+  std::vector<SpecialToken> tokens_;
+};
+
 /// A text has a character, word or byte that the tokenizer does not have.
 struct UnknownSymbol : ValueError {
   UnknownSymbol(const std::string& message, std::string_view unknown, std::size_t first_byte)
       : ValueError(message), symbol(unknown), at(first_byte) {}
   std::string symbol;
-  std::size_t at;  // the place of its first byte in the text
+  std::size_t at;  // the position of its first byte in the text
 };
 
 /// The symbols of a text that a tokenizer does not have.
@@ -70,7 +116,7 @@ class Tokenizer {
   /// For words it is x with one space between the words of a line, and no white space at its ends;
   /// a punctuation mark that the tokenizer has only with other blanks beside it gets those. Throws
   /// UnknownSymbol for the first symbol that the tokenizer does not have. `first` is added
-  /// to the place that errors name, for a text that is part of a longer one.
+  /// to the position that errors name, for a text that is part of a longer one.
   std::vector<Dim> encode(std::string_view text, std::size_t first = 0) const;
   /// What encode() would refuse, and the rest, in which this may join its neighbours to others. Of
   /// byte pairs a symbol is a token, or a byte that has none. Throws ValueError as encode() does for
@@ -116,7 +162,9 @@ class Tokenizer {
   void for_each_symbol(std::string_view text, std::size_t first, F f) const;
   bool is_symbol(std::string_view symbol) const;
   template <class F>
-  std::vector<Dim> encode_bytes(std::string_view text, F unknown) const;
+  std::vector<Dim> encode_bytes(std::string_view text, std::size_t at, F unknown) const;
+  template <class F>
+  std::vector<Dim> encode_known(std::string_view text, std::size_t first, F unknown) const;
   [[noreturn]] void refuse(std::string_view symbol, std::size_t at) const;
 
   Tokens kind_;

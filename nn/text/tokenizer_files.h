@@ -1,11 +1,14 @@
-// Reads a tokenizer from the files of Hugging Face's libraries.
+// Reads and writes a tokenizer as the files of Hugging Face's libraries.
 //
 // A file is read if its tokenizer cuts a text into exactly the tokens that GPT-2's would with these
 // symbols and merges. A file whose tokenizer does something else is refused, and the error names the
-// key. Next: tokenizer_export.h writes such files.
+// key.
 #pragma once
 
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "nn/io/folder.h"
 #include "nn/text/tokenizer.h"
@@ -32,5 +35,19 @@ namespace fledge {
 /// that are not 0 … most_symbols − 1, and merges of symbols that are not in the vocabulary. Throws
 /// FileError for a file that cannot be read and for one of more than 64 MB.
 std::optional<Tokenizer> read_tokenizer_files(const Folder& folder);
+
+/// Files as (name, text).
+///
+/// - tokenizer.json, if the tokenizer can be expressed exactly:
+///   bpe: a model BPE with ByteLevel, as GPT-2's. byte: the same without merges.
+///   character: a model WordLevel, every character cut off.
+/// - vocab.json and merges.txt, for bpe.
+/// - tokenizer_config.json, if there is a tokenizer.json. `context` is the most tokens of a text.
+///
+/// These cannot be expressed, and give no file: words, because the symbol of a punctuation mark
+/// depends on the blanks beside it; a special token that is not UTF-8, or whose text is the name of
+/// another symbol.
+std::vector<std::pair<std::string, std::string>> tokenizer_files(const Tokenizer& tokenizer,
+                                                                 Dim context);
 
 }  // namespace fledge

@@ -1,43 +1,46 @@
 #include "nn/text/tokenizer_json.h"
 
-#include "nn/text/added_tokens.h"
-#include "nn/text/byte_characters.h"
+#include <array>
+#include <map>
+
+#include "nn/io/utf8.h"
 
 namespace fledge {
 
 namespace {
+
+const std::array<char32_t, 256>& byte_characters() {
+  static const auto table = [] {
+    std::array<char32_t, 256> characters{};
+    char32_t next = 256;
+    for (char32_t byte = 0; byte < 256; ++byte) {
+      const bool is_printable = (byte >= '!' && byte <= '~') || (byte >= 0xA1 && byte != 0xAD);
+      characters[byte] = is_printable ? byte : next++;
+    }
+    return characters;
+  }();
+  return table;
+}
 
 // Throws unless the tokenizer follows this rule, the only one of its kind.
 void require_rule(const JsonValue& json, const std::string& rule) {
   if (json["rule"].string() != rule) json["rule"].fail("must be \"" + rule + "\"");
 }
 
-// Merges of symbols 0 … size − 1.
-std::vector<Merge> read_merges(const JsonValue& json, Dim size) {
-  std::vector<Merge> merges;
-  json.each_item([&](const JsonValue& pair) {
-    if (static_cast<Dim>(merges.size()) == most_symbols)
-      pair.fail("is one more than the most merges, 1,000,000");
-    Dim parts[2] = {}, count = 0;
-    pair.each_item([&](const JsonValue& part) {
-      if (count < 2) parts[count] = part.integer(0, size - 1);
-      ++count;
-    });
-    if (count != 2) pair.fail("must be a pair of symbols");
-    merges.emplace_back(parts[0], parts[1]);
+// f(element) for each element of an array of at most 1,000,000 of them.
+template <class F>
+auto read_list(const JsonValue& json, const std::string& what, F f) {
+  std::vector<decltype(f(json))> list;
+  json.each_item([&](const JsonValue& item) {
+    if (static_cast<Dim>(list.size()) == most_symbols)
+      item.fail("is one more than the most " + what + ", 1,000,000");
+    list.push_back(f(item));
   });
-  return merges;
+  return list;
 }
 
-// A list of at most 1,000,000 texts.
 std::vector<std::string> read_symbols(const JsonValue& json) {
-  std::vector<std::string> symbols;
-  json.each_item([&](const JsonValue& symbol) {
-    if (static_cast<Dim>(symbols.size()) == most_symbols)
-      symbol.fail("is one more than the most symbols, 1,000,000");
-    symbols.push_back(symbol.string());
-  });
-  return symbols;
+  return read_list(json, "symbols", [](const JsonValue& symbol) { return symbol.string(); });
 }
 
 Tokenizer read_byte_pairs(const JsonValue& json) {
@@ -52,7 +55,12 @@ Tokenizer read_byte_pairs(const JsonValue& json) {
                          ", with a character that stands for no byte");
     symbol = *bytes;
   }
-  BytePairs pairs(std::move(symbols), read_merges(json["merges"], size));
+  const auto number = [&](const JsonValue& part) { return part.integer(0, size - 1); };
+  BytePairs pairs(std::move(symbols),
+                  read_list(json["merges"], "merges", [&](const JsonValue& item) {
+                    const auto pair = read_pair(item, number);
+                    return Merge{pair[0], pair[1]};
+                  }));
   Tokenizer tokenizer(std::move(pairs), json.has("added_tokens")
                                             ? read_added_tokens(json["added_tokens"])
                                             : std::vector<SpecialToken>());
@@ -75,6 +83,65 @@ Json::Members byte_pair_members(const Tokenizer& tokenizer) {
 }
 
 }  // namespace
+
+std::string characters_of_bytes(std::string_view bytes) {
+  std::string characters;
+  for (const char byte : bytes)
+    characters += utf8_of(byte_characters()[static_cast<unsigned char>(byte)]);
+  return characters;
+}
+
+std::optional<std::string> bytes_of_characters(std::string_view characters) {
+  static const auto bytes_by_character = [] {
+    std::map<char32_t, char> bytes;
+    for (std::size_t byte = 0; byte < 256; ++byte)
+      bytes[byte_characters()[byte]] = static_cast<char>(byte);
+    return bytes;
+  }();
+  std::string bytes;
+  for (std::size_t at = 0; at < characters.size();) {
+    const CodePoint point = code_point_at(characters, at);
+    const auto found = bytes_by_character.find(point.value);
+    if (!point.valid || found == bytes_by_character.end()) return std::nullopt;
+    bytes += found->second;
+    at += point.bytes;
+  }
+  return bytes;
+}
+
+Json added_tokens_json(const std::vector<SpecialToken>& tokens) {
+  std::vector<Json> list;
+  for (const SpecialToken& token : tokens)
+    list.push_back(Json::object({{"id", token.id},
+                                 {"content", token.text},
+                                 {"single_word", false},
+                                 {"lstrip", false},
+                                 {"rstrip", false},
+                                 {"normalized", token.normalized},
+                                 {"special", token.special}}));
+  return list;
+}
+
+SpecialToken read_added_token(const JsonValue& json) {
+  if (!json.is_object()) return {json.string()};
+  json.allow_only(
+      {"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special", "__type"});
+  const auto flag = [&](std::string_view key) { return json.has(key) && json[key].boolean(); };
+  for (const std::string_view key : {"single_word", "lstrip", "rstrip"})
+    if (flag(key))
+      json[key].fail("must be false: fledge finds a special token wherever its text is");
+  return {json["content"].string(), 0, flag("normalized"), flag("special")};
+}
+
+std::vector<SpecialToken> read_added_tokens(const JsonValue& json) {
+  std::vector<SpecialToken> tokens;
+  json.each_item([&](const JsonValue& item) {
+    const Dim id = item["id"].integer(0, most_symbols - 1);  // a text alone is refused
+    tokens.push_back(read_added_token(item));
+    tokens.back().id = id;
+  });
+  return tokens;
+}
 
 Json tokenizer_json(const Tokenizer& tokenizer) {
   Json::Members members{{"kind", to_string(tokenizer.kind())}};

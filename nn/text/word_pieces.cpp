@@ -80,7 +80,7 @@ std::vector<WordPiece> word_pieces(std::string_view text) {
     std::string symbol(text.substr(parts[p].at, parts[p].bytes));
     if (joins_left) symbol.insert(symbol.begin(), join_mark);
     if (joins_right) symbol += join_mark;
-    pieces.push_back({std::move(symbol), parts[p].at});
+    pieces.push_back({std::move(symbol), parts[p].at, parts[p].is_mark});
   }
   return pieces;
 }
@@ -99,12 +99,8 @@ bool is_word_piece(std::string_view symbol) {
   const std::string_view text = without_joins(symbol);
   if (text.empty() || text.find(join_mark) != std::string_view::npos) return false;
   const std::vector<WordPiece> pieces = word_pieces(text);
-  if (pieces.size() != 1) return false;
-  if (text.size() == symbol.size()) return true;
   // With a tab it must be a mark: between two letters it is a piece of its own, or it is . , :
-  std::vector<EqualMarks> runs = runs_of(text);
-  find_marks(runs);
-  return runs.size() == 1 && runs[0].is_mark;
+  return pieces.size() == 1 && (text.size() == symbol.size() || pieces[0].is_mark);
 }
 
 }  // namespace fledge

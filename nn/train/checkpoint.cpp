@@ -3,7 +3,6 @@
 #include "nn/gpt/weights.h"
 #include "nn/io/checksum.h"
 #include "nn/io/json.h"
-#include "nn/io/json_reader.h"
 
 namespace fledge {
 

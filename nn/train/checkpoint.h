@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "nn/gpt/language_model.h"
-#include "nn/io/byte_source.h"
+#include "nn/io/files.h"
 #include "nn/io/safetensors.h"
 #include "nn/train/trainer.h"
 

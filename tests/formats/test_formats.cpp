@@ -7,17 +7,20 @@
 //   FILE                           a whole file
 //     PART | PART                  what the message about the file above it has besides
 //   == FUNCTION gives
-//   TEXT -> RESULT                 what a function says about a text
+//   good GIVEN                     what the function is given besides the texts that follow
+//   TEXT -> RESULT                 what it says about a text; the message, if it refuses it
 //
 // \x0a is a byte, (nothing) is a file without bytes, and a line that begins with # is a comment.
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <sstream>
 
 #include "nn/gpt/config.h"
 #include "nn/gpt/weights.h"
 #include "nn/io/json.h"
-#include "nn/text/added_tokens.h"
+#include "nn/text/corpus.h"
 #include "nn/text/pieces.h"
 #include "nn/text/tokenizer_files.h"
 #include "nn/text/tokenizer_json.h"
@@ -33,7 +36,7 @@ using tests::refusal;
 namespace {
 
 struct FileCase {
-  std::string where, format, bytes;
+  std::string where, format, bytes, given;
   bool is_accepted = false, has_result = false;
   std::vector<std::string> parts = {};  // of the message; the result
 };
@@ -81,14 +84,15 @@ void append_cases(const std::filesystem::path& path, std::vector<FileCase>& case
     } else if (line.starts_with("  ")) {
       for (std::string& part : split_text(line.substr(2), " | "))
         cases.back().parts.push_back(std::move(part));
-    } else if (section.has_result) {
-      REQUIRE(arrow != line.npos);
-      section.bytes = bytes_of_line(line.substr(0, arrow));
-      section.parts = {bytes_of_line(line.substr(arrow + 4))};
-      cases.push_back(section);
     } else if (line.starts_with("good ")) {
       good = bytes_of_line(line.substr(5));
-      cases.push_back({section.where, section.format, good, true, false});
+      if (!section.has_result) cases.push_back({section.where, section.format, good, "", true});
+    } else if (section.has_result) {
+      REQUIRE(arrow != line.npos);
+      cases.push_back(section);
+      cases.back().given = good;
+      cases.back().bytes = bytes_of_line(line.substr(0, arrow));
+      cases.back().parts = {bytes_of_line(line.substr(arrow + 4))};
     } else {
       cases.push_back(section);
       std::string& bytes = cases.back().bytes = good;
@@ -104,18 +108,17 @@ void append_cases(const std::filesystem::path& path, std::vector<FileCase>& case
   }
 }
 
-void read_files(const std::vector<std::pair<std::string, std::string>>& files) {
+// "NAME TEXT | NAME TEXT": the tokenizer of a folder with these files.
+Tokenizer read_files(const std::string& files) {
   const testing::Folder folder;
-  for (const auto& [name, text] : files) testing::write_file(folder / name, text);
-  if (!read_tokenizer_files(Folder(folder.path()))) throw FormatError("there is no tokenizer");
+  for (const std::string& file : split_text(files, " | ")) {
+    const std::size_t blank = file.find(' ');
+    testing::write_file(folder / file.substr(0, blank), file.substr(blank + 1));
+  }
+  std::optional<Tokenizer> read = read_tokenizer_files(Folder(folder.path()));
+  if (!read) throw FormatError("there is no tokenizer");
+  return *std::move(read);
 }
-
-// "NAME TEXT" is a file beside this tokenizer.json.
-constexpr const char* tokenizer_beside =
-    R"({"version":"1.0","added_tokens":[{"id":4,"content":"<e>"}],"normalizer":null,)"
-    R"("pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false},)"
-    R"("decoder":{"type":"ByteLevel"},)"
-    R"("model":{"vocab":{"a":0,"b":1,"ab":5,"<e>":4},"merges":["a b"]}})";
 
 /// What a reader of a format says about a file; "" when it accepts it.
 template <class E, class Read>
@@ -150,18 +153,7 @@ const std::map<std::string, std::function<std::string(const std::string&)>> read
      reader<FormatError>([](const std::string& file) { read_added_tokens(read_json(file)); })},
     {"fledge's tokenizer",
      reader<FormatError>([](const std::string& file) { read_tokenizer(read_json(file)); })},
-    {"tokenizer.json", reader<FormatError>([](const std::string& file) {
-       read_files({{"tokenizer.json", file}});
-     })},
-    {"vocab.json and merges.txt", reader<FormatError>([](const std::string& file) {
-       const std::size_t bar = file.find(" | ");
-       read_files({{"vocab.json", file.substr(0, bar)}, {"merges.txt", file.substr(bar + 3)}});
-     })},
-    {"files beside tokenizer.json", reader<FormatError>([](const std::string& file) {
-       const std::size_t blank = file.find(' ');
-       read_files(
-           {{"tokenizer.json", tokenizer_beside}, {file.substr(0, blank), file.substr(blank + 1)}});
-     })},
+    {"tokenizer files", reader<FormatError>([](const std::string& files) { read_files(files); })},
     {"config.json", reader<FormatError>([](const std::string& file) { read_config(file); })},
     {"keys of config.json",
      reader<FormatError>([](const std::string& file) { check_config_keys(read_json(file)); })},
@@ -176,40 +168,111 @@ const std::map<std::string, std::function<std::string(const std::string&)>> read
        }
      })}};
 
-std::string with_bars(const std::vector<std::string>& pieces) {
+// "KIND of TEXT"; files with their names, "vocab.json {…} | merges.txt a b"; or fledge's own JSON, with
+// " limited to N" behind it.
+Tokenizer tokenizer_of(const std::string& given) {
+  if (given.find(".json ") < given.find('{')) return read_files(given);
+  const std::size_t of = given.find(" of "), limit = given.find(" limited to ");
+  if (given[0] != '{') return {tokens_named(given.substr(0, of)), given.substr(of + 4), 260};
+  Tokenizer tokenizer = read_tokenizer(read_json(given.substr(0, limit)));
+  if (limit != given.npos) tokenizer.limit_to(std::stoi(given.substr(limit + 12)));
+  return tokenizer;
+}
+
+template <class Range, class F>
+std::string joined_with(const std::string& between, const Range& range, F shown) {
   std::string text;
-  for (const std::string& piece : pieces) text += (text.empty() ? "" : "|") + piece;
+  for (const auto& item : range) text.append(text.empty() ? "" : between).append(shown(item));
   return text;
+}
+const auto number_text = [](Dim number) { return std::to_string(number); };
+
+std::string corpus_report(const std::string& given, const std::string& text) {
+  std::istringstream words(given);
+  std::string reading, kind, valid;
+  words >> reading >> kind >> valid;
+  CorpusOptions options{.symbols = 300, .valid = std::stod(valid)};
+  options.reading = reading == "lines" ? Reading::lines : Reading::stream;
+  options.tokens = tokens_named(kind);
+  const Corpus corpus = read_corpus(text, options);
+  const CorpusFacts& facts = corpus.facts;
+  return corpus.tokenizer.decode(corpus.train.tokens) + "|" +
+         corpus.tokenizer.decode(corpus.valid.tokens) + "|" + std::to_string(facts.bytes) +
+         " bytes, " + std::to_string(facts.documents) + " documents, " +
+         std::to_string(facts.symbols) + " symbols, " + std::to_string(facts.unseen) + " unseen, " +
+         std::to_string(facts.repeated) + " repeated " + json_number(facts.repeated_share);
 }
 
 using Text = const std::string&;
-const std::map<std::string, std::function<std::string(Text)>> functions{
+const std::map<std::string, std::function<std::string(Text given, Text text)>> functions{
     {"pieces of GPT-2",
-     [](Text text) {
+     [](Text, Text text) {
        std::vector<std::string> pieces;
        for (std::size_t at = 0; at < text.size(); at += pieces.back().size())
          pieces.emplace_back(piece_at(text, at));
-       return with_bars(pieces);
+       return joined_with("|", pieces, [](Text piece) { return piece; });
      }},
     {"word pieces",
-     [](Text text) {
-       std::vector<std::string> pieces;
-       for (const WordPiece& piece : word_pieces(text)) pieces.push_back(piece.symbol);
-       return with_bars(pieces);
+     [](Text, Text text) {
+       return joined_with("|", word_pieces(text), [](auto& piece) { return piece.symbol; });
      }},
-    {"escaped name", [](Text text) { return escaped_name(text); }},
+    {"numbers",
+     [](Text given, Text text) {
+       return joined_with(" ", tokenizer_of(given).encode(text), number_text);
+     }},
+    {"text of numbers",
+     [](Text given, Text text) {
+       std::istringstream words(text);
+       return tokenizer_of(given).decode({std::istream_iterator<Dim>(words), {}});
+     }},
+    {"text of its numbers",
+     [](Text given, Text text) {
+       const Tokenizer tokenizer = tokenizer_of(given);
+       return tokenizer.decode(tokenizer.encode(text));
+     }},
+    {"number of a symbol",
+     [](Text given, Text text) {
+       const std::optional<Dim> found = tokenizer_of(given).find(text);
+       return found ? std::to_string(*found) : "none";
+     }},
+    {"unknown symbols",
+     [](Text given, Text text) {
+       const UnknownSymbols found = tokenizer_of(given).unknown_symbols(text);
+       return std::to_string(found.unknown) + " of " + std::to_string(found.all) + " from " +
+              std::to_string(found.first) + ": " +
+              joined_with(" ", found.counts,
+                          [](auto& c) { return c.first + "=" + std::to_string(c.second); }) +
+              "|" + found.rest;
+     }},
+    {"corpus", corpus_report},
+    {"lines",
+     [](Text, Text text) {
+       return joined_with("|", lines_of(text), [](auto line) { return std::string(line); });
+     }},
+    {"bytes as characters", [](Text, Text text) { return characters_of_bytes(text); }},
+    {"characters as bytes",
+     [](Text, Text text) { return bytes_of_characters(text).value_or("none"); }},
+    {"escaped name", [](Text, Text text) { return escaped_name(text); }},
     {"escaped bytes that are not UTF-8",
-     [](Text text) {
+     [](Text, Text text) {
        const bool is_utf8 = first_not_utf8(text) == text.npos;
        return (is_utf8 ? "" : std::to_string(first_not_utf8(text)) + ": ") + utf8_text(text);
      }},
-    {"json string written", [](Text text) { return json_string(text); }},
-    {"json string read", [](Text text) {
+    {"json string written", [](Text, Text text) { return json_string(text); }},
+    {"json string read", [](Text, Text text) {
        const std::string read = read_json(text).string();
        if (read != testing::strict_json(text).string())
          return std::string("another reader differs");
        return read;
      }}};
+
+std::string result_of(const FileCase& c) {
+  try {
+    return functions.at(c.format)(c.given, c.bytes);
+  } catch (const ValueError& error) {
+    return error.what();
+  }
+}
 
 }  // namespace
 
@@ -224,7 +287,7 @@ TEST_CASE(
     INFO(c.where << ", " << c.format << ": " << escaped_name(c.bytes));
     if (c.has_result) {
       ++seen[c.format][0];
-      CHECK(functions.at(c.format)(c.bytes) == c.parts.at(0));
+      CHECK(result_of(c) == c.parts.at(0));
       continue;
     }
     const std::string message = readers.at(c.format)(c.bytes);

@@ -5,7 +5,7 @@
 
 #include "examples/support/text.h"
 #include "nn/gpt/weights.h"
-#include "nn/text/tokenizer_export.h"
+#include "nn/text/tokenizer_files.h"
 
 namespace fledge {
 

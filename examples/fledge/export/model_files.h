@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "examples/fledge/trained_model.h"
-#include "nn/io/dtypes.h"
+#include "nn/io/safetensors.h"
 
 namespace fledge {
 

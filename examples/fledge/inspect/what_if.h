@@ -7,7 +7,7 @@
 
 #include "examples/fledge/trained_model.h"
 #include "nn/generate/sampler.h"
-#include "nn/inspect/forced_row.h"
+#include "nn/inspect/ablation.h"
 #include "nn/io/json.h"
 
 namespace fledge {

@@ -6,7 +6,7 @@
 #include "examples/fledge/train/run_folder.h"
 #include "examples/support/errors.h"
 #include "examples/support/text.h"
-#include "nn/io/json_reader.h"
+#include "nn/io/json.h"
 
 namespace fledge {
 

@@ -8,7 +8,7 @@
 #include "examples/page/snapshot.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
-#include "nn/inspect/least_loss.h"
+#include "nn/inspect/ngram_losses.h"
 #include "nn/inspect/probes.h"
 
 namespace fledge::train {

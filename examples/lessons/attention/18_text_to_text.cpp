@@ -12,7 +12,6 @@
 #include "examples/lessons/lesson_page.h"
 #include "examples/support/errors.h"
 #include "examples/support/table.h"
-#include "nn/inspect/least_loss.h"
 #include "nn/inspect/ngram_losses.h"
 #include "nn/train/trainer.h"
 

@@ -10,7 +10,7 @@
 #include "examples/lessons/attention/variants.h"
 #include "examples/lessons/lesson_page.h"
 #include "examples/support/table.h"
-#include "nn/inspect/least_loss.h"
+#include "nn/inspect/ngram_losses.h"
 
 namespace fledge {
 namespace {

@@ -10,7 +10,7 @@
 #include "examples/page/page_file.h"
 #include "examples/support/options.h"
 #include "examples/support/run_main.h"
-#include "nn/inspect/least_loss.h"
+#include "nn/inspect/ngram_losses.h"
 
 namespace fledge {
 

@@ -8,7 +8,7 @@
 
 #include "engine/autograd.h"
 #include "examples/support/built_in_text.h"
-#include "nn/inspect/least_loss.h"
+#include "nn/inspect/ngram_losses.h"
 #include "nn/train/trainer.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"

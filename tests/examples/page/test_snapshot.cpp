@@ -7,7 +7,7 @@
 #include "engine/ops.h"
 #include "examples/page/base64.h"
 #include "examples/page/worked.h"
-#include "nn/io/json_reader.h"
+#include "nn/io/json.h"
 #include "tests/support/catch.h"
 
 using namespace fledge;

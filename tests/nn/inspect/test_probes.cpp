@@ -133,71 +133,63 @@ TEST_CASE("first look: the weights of the model, and the cosine of Σ weight·v 
 
 TEST_CASE("a watched pair: means over every a with a b in front of it, in windows of the context") {
   const LanguageModel model = probed_model(2, 2);
-  const NoGrad no_grad;
-  const Ids text = random_ids(15 * probed_context + 4, 9);
-  const Dim a = 3, b = 5;
-  double attention = 0, chance = 0, association = 0;
-  Dim pairs = 0, windows = 0, after_two = 0;
-  const Dim inputs = static_cast<Dim>(text.size()) - 1;  // the last token is a target alone
-  for (Dim at = 0; at < inputs; at += probed_context) {
-    const Dim size = std::min(probed_context, inputs - at);
-    const Ids window(text.begin() + at, text.begin() + at + size);
-    const Indices ids({1, size}, window);
-    const Dim before = pairs;
-    for (Dim i = 0; i < size; ++i)
-      for (Dim j = 0; j < i; ++j) {
-        if (text[static_cast<std::size_t>(at + i)] != a) continue;
-        if (text[static_cast<std::size_t>(at + j)] != b) continue;
-        ++pairs;
-        chance += 1 / static_cast<double>(i + 1);
-        association += first_look(model, ids).association(0, i, j);
-        const auto with_weights = model.forward_with_weights(ids);
-        for (std::size_t h = 0; h < 4; ++h)
-          attention +=
-              value_of(with_weights.weights[h / 2].value().at({0, static_cast<Dim>(h % 2), i, j}));
+  const auto by_definition = [&](const TokenText& text, Dim a, Dim b, Dim most_windows) {
+    const NoGrad no_grad;
+    WatchedPair sum;
+    std::vector<std::pair<Dim, Dim>> documents;  // the last token is a target alone
+    for (std::size_t d = 0; d + 1 < text.starts.size(); ++d)
+      documents.emplace_back(text.starts[d], text.starts[d + 1]);
+    if (documents.empty()) documents.emplace_back(0, text.size() - 1);
+    Dim windows = 0;
+    for (const auto& [begin, end] : documents)
+      for (Dim at = begin; at < end && windows < most_windows; at += probed_context) {
+        const Dim size = std::min(probed_context, end - at), before = sum.pairs;
+        const Ids window(text.tokens.begin() + at, text.tokens.begin() + at + size);
+        const Indices ids({1, size}, window);
+        for (Dim i = 0; i < size; ++i)
+          for (Dim j = 0; j < i; ++j) {
+            if (window[static_cast<std::size_t>(i)] != a) continue;
+            if (window[static_cast<std::size_t>(j)] != b) continue;
+            ++sum.pairs;
+            sum.chance += 1 / static_cast<double>(i + 1);
+            sum.association += first_look(model, ids).association(0, i, j);
+            for (const Tensor& layer : model.forward_with_weights(ids).weights)
+              for (const Dim head : {0, 1})
+                sum.attention += value_of(layer.value().at({0, head, i, j})) / 4;
+          }
+        windows += sum.pairs > before;
       }
-    windows += pairs > before;
-    if (windows == 2 && after_two == 0) after_two = pairs;
-  }
-  REQUIRE(windows > 2);
-  REQUIRE(pairs > windows);  // a window with several
-  const auto n = static_cast<double>(pairs);
-  const WatchedPair found = watch_pair(model, {text, {}}, a, b);
-  CHECK(found.pairs == pairs);
-  CHECK_THAT(found.attention, WithinAbs(attention / 4 / n, 1e-12));
-  CHECK_THAT(found.chance, WithinAbs(chance / n, 1e-12));
-  CHECK_THAT(found.association, WithinAbs(association / n, 1e-12));
-  const auto row = [&](Dim token) { return part(model.wte.weight.value(), 0, token, token + 1); };
-  CHECK(found.similarity == cosine_similarity(row(a), row(b)).item());
-  CHECK(watch_pair(model, {text, {}}, a, b, 2).pairs == after_two);
-}
-
-TEST_CASE(
-    "a watched pair: with documents, a window begins at a boundary and ends with its document") {
-  const LanguageModel model = probed_model(1, 2);
+    return sum;
+  };
   const NoGrad no_grad;
+  const TokenText stream{random_ids(15 * probed_context + 4, 9), {}};
   // "5 3" and "3 7 5": only the first has a 5 before a 3. One window over both would have three more.
-  const TokenText text{{0, 5, 3, 0, 3, 7, 5, 0}, {0, 3, 7}};
-  const WatchedPair found = watch_pair(model, text, 3, 5);
-  CHECK(found.pairs == 1);
-  CHECK_THAT(found.chance, WithinAbs(1. / 3, 1e-12));  // the boundary, 5 and 3
-  const Array weights = model.forward_with_weights(Indices({1, 3}, {0, 5, 3})).weights[0].value();
-  CHECK_THAT(
-      found.attention,
-      WithinAbs((value_of(weights.at({0, 0, 2, 1})) + value_of(weights.at({0, 1, 2, 1}))) / 2,
-                1e-12));
-  CHECK(watch_pair(model, {text.tokens, {}}, 3, 5).pairs == 2);
-}
-
-TEST_CASE("a watched pair that the text does not have, and one of a token with itself") {
-  const LanguageModel model = probed_model();
-  const WatchedPair none = watch_pair(model, {{3, 1, 5, 0}, {}}, 3, 5);  // 5 stands behind 3
-  CHECK(none.pairs == 0);
-  CHECK(none.attention == 0);
-  CHECK(none.similarity != 0);
-  const WatchedPair self = watch_pair(model, {{4, 4, 4, 0}, {}}, 4, 4);
-  CHECK(self.pairs == 3);
-  CHECK_THAT(self.chance, WithinAbs((1. / 2 + 1. / 3 + 1. / 3) / 3, 1e-12));
+  const TokenText lines{{0, 5, 3, 0, 3, 7, 5, 0}, {0, 3, 7}};
+  struct Watched {
+    TokenText text;
+    Dim a, b, most_windows, least_pairs;
+  };
+  for (const Watched& row : std::vector<Watched>{{stream, 3, 5, 64, 4},
+                                                 {stream, 3, 5, 2, 2},
+                                                 {lines, 3, 5, 64, 1},
+                                                 {{lines.tokens, {}}, 3, 5, 64, 2},
+                                                 {{{3, 1, 5, 0}, {}}, 3, 5, 64, 0},
+                                                 {{{4, 4, 4, 0}, {}}, 4, 4, 64, 3}}) {
+    const WatchedPair found = watch_pair(model, row.text, row.a, row.b, row.most_windows),
+                      sum = by_definition(row.text, row.a, row.b, row.most_windows);
+    CHECK(found.pairs == sum.pairs);
+    CHECK(found.pairs >= row.least_pairs);
+    const auto n = static_cast<double>(std::max<Dim>(sum.pairs, 1));
+    CHECK_THAT(found.attention, WithinAbs(sum.attention / n, 1e-12));
+    CHECK_THAT(found.chance, WithinAbs(sum.chance / n, 1e-12));
+    CHECK_THAT(found.association, WithinAbs(sum.association / n, 1e-12));
+    const auto vector_of = [&](Dim token) {
+      return part(model.wte.weight.value(), 0, token, token + 1);
+    };
+    CHECK(found.similarity == cosine_similarity(vector_of(row.a), vector_of(row.b)).item());
+  }
+  CHECK(watch_pair(model, lines, 3, 5).pairs == 1);
+  CHECK(watch_pair(model, stream, 3, 5).pairs > watch_pair(model, stream, 3, 5, 2).pairs);
   CHECK(refuses<ValueError>(
       [&] {
         watch_pair(model, {{1}, {}}, 11, 5);

@@ -1,19 +1,23 @@
+// JSON, written and read. What is accepted and refused is in tests/formats/json.txt, and how strings are
+// written in texts.txt.
 #include "nn/io/json.h"
 
 #include <bit>
+#include <clocale>
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <random>
 #include <type_traits>
 
 #include "tests/support/catch.h"
 #include "tests/support/json_reader.h"
+#include "tests/support/refusal.h"
+#include "tests/support/sanitized.h"
 
 using namespace fledge;
-using testing::JsonError;
-using testing::strict_json;
+using testing::StrictJson;
+using tests::refusal;
 
 namespace {
 
@@ -43,9 +47,52 @@ Json random_json(std::mt19937_64& random, int depth) {
   return Json::object(members);
 }
 
+/// Whether another reader finds the same values in the same text.
+bool same_values(const JsonValue& ours, const StrictJson& theirs) {
+  if (ours.is_null() || theirs.is_null()) return ours.is_null() == theirs.is_null();
+  bool same = true;
+  std::size_t next = 0;
+  if (ours.is_object()) {
+    ours.each_member([&](const std::string& key, const JsonValue& value) {
+      same = same && key == theirs.object().at(next).first &&
+             same_values(value, theirs.object().at(next).second) && ours.has(key) &&
+             same_values(ours[key], theirs[key]);
+      ++next;
+    });
+    return same && next == theirs.object().size();
+  }
+  if (ours.is_array()) {
+    ours.each_item([&](const JsonValue& value) {
+      same = same && same_values(value, theirs.array().at(next++));
+    });
+    return same && next == theirs.array().size();
+  }
+  const char first = ours.shown()[0];
+  if (first == 't' || first == 'f') return ours.boolean() == theirs.boolean();
+  if (first == '"') return ours.string() == theirs.string();
+  return ours.number() == theirs.number();
+}
+
+template <class F>
+std::string wrong_access(F f) {
+  return refusal<FormatError>(f);
+}
+std::string reading_json(const std::string& text) {
+  return wrong_access([&] { read_json(text); });
+}
+bool accepted_json(const std::string& text) { return reading_json(text) == "<nothing was thrown>"; }
+bool accepted_by_another(const std::string& text) {
+  try {
+    testing::strict_json(text);
+    return true;
+  } catch (const testing::JsonError&) {
+    return false;
+  }
+}
+
 }  // namespace
 
-TEST_CASE("json: numbers are short and read back exactly") {
+TEST_CASE("json: numbers are short and read back exactly, whatever the locale") {
   for (const auto& [written, text] : {std::pair{json_number(0.1), "0.1"},
                                       {json_number(1.0), "1"},
                                       {json_number(-0.0), "-0"},
@@ -59,19 +106,30 @@ TEST_CASE("json: numbers are short and read back exactly") {
                                       {json_number(-INFINITY), "null"},
                                       {json_number(static_cast<float>(INFINITY)), "null"}})
     CHECK(written == text);
-  std::mt19937_64 random(1);
-  int wrong = 0;
-  for (int i = 0; i < 50000; ++i) {
-    const double value = std::bit_cast<double>(random());
-    const float single = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
-    if (std::isfinite(value)) wrong += strict_json(json_number(value)).number() != value;
-    if (std::isfinite(single)) wrong += std::strtof(json_number(single).c_str(), nullptr) != single;
+  const char* const before = std::setlocale(LC_NUMERIC, nullptr);
+  const std::string kept = before == nullptr ? "C" : before;
+  for (const char* locale : {"C", "de_DE.UTF-8", "fr_FR.UTF-8"}) {
+    std::setlocale(LC_NUMERIC, locale);  // where it is not installed, nothing changes
+    std::mt19937_64 random(1);
+    int wrong = 0;
+    for (int i = 0; i < 20'000; ++i) {
+      // Any bits, subnormal numbers, and numbers of few digits.
+      const std::uint64_t bits = random();
+      for (const double value :
+           {std::bit_cast<double>(bits), std::bit_cast<double>(bits >> 12),
+            static_cast<double>(bits % 100'000) / 1000, std::numeric_limits<double>::max()}) {
+        const std::string text = json_number(value);
+        wrong += std::isfinite(value) ? read_json(text).number() != value : text != "null";
+      }
+      const auto single = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+      if (std::isfinite(single))
+        wrong += static_cast<float>(testing::strict_json(json_number(single)).number()) != single;
+    }
+    CHECK(wrong == 0);
   }
-  CHECK(wrong == 0);
-  for (const double value :
-       {std::numeric_limits<double>::max(), std::numeric_limits<double>::min(),
-        std::numeric_limits<double>::denorm_min(), -std::numeric_limits<double>::epsilon()})
-    CHECK(std::strtod(json_number(value).c_str(), nullptr) == value);
+  std::setlocale(LC_NUMERIC, kept.c_str());
+  CHECK(read_json("1e-400").number() == 0);
+  CHECK_THAT(wrong_access([] { read_json("1e400").number(); }), EndsWith("double: got 1e400"));
 }
 
 TEST_CASE("json: no string commands or misleads a terminal, and each reads back") {
@@ -80,19 +138,13 @@ TEST_CASE("json: no string commands or misleads a terminal, and each reads back"
     const std::string text = utf8_of(c), written = json_string(text);
     raw += is_misleading(c) && written.find(text) != std::string::npos;
     escaped += is_misleading(c);
-    if (strict_json(written).string() != text) FAIL_CHECK(written);
+    if (testing::strict_json(written).string() != text) FAIL_CHECK(written);
   }
   CHECK(raw == 0);
   CHECK(escaped == 32 + 33 + 1 + 2 + 7 + 4);
-  std::mt19937_64 random(2);
-  for (int i = 0; i < 5000; ++i) {
-    std::string text;
-    for (int k = 0; k < 20; ++k) text += static_cast<char>(random() % 0x80);
-    CHECK(strict_json(json_string(text)).string() == text);
-  }
 }
 
-TEST_CASE("json: values of each kind") {
+TEST_CASE("json: values of each kind, in one line and with line ends") {
   for (const auto& [json, text] : {std::pair<Json, const char*>{Json(), "null"},
                                    {nullptr, "null"},
                                    {false, "false"},
@@ -113,47 +165,121 @@ TEST_CASE("json: values of each kind") {
   // Only what has a meaning in JSON: not a pointer, which would be true, and not one byte.
   STATIC_REQUIRE_FALSE(std::is_constructible_v<Json, const int*>);
   STATIC_REQUIRE_FALSE(std::is_constructible_v<Json, char>);
-}
-
-TEST_CASE("json: in one line, and with line ends") {
   const Json json = Json::object({{"name", "walk: {\"a\", [b]}\\"},
                                   {"list", std::vector<Json>{true, -5, Json::object({})}},
                                   {"none", std::vector<int>{}}});
-  CHECK(json.text() == R"({"name":"walk: {\"a\", [b]}\\","list":[true,-5,{}],"none":[]})");
   CHECK(json.indented() ==
         "{\n  \"name\": \"walk: {\\\"a\\\", [b]}\\\\\",\n  \"list\": [\n    true,\n    -5,\n"
         "    {}\n  ],\n  \"none\": []\n}");
-  CHECK(Json("x").indented() == "\"x\"");
 }
 
-TEST_CASE("json: whatever is written is read, in both layouts alike") {
+TEST_CASE("json: whatever is written is read, in both layouts alike, and as another reader does") {
   for (unsigned seed = 0; seed < 2000; ++seed) {
     std::mt19937_64 random(seed);
     const Json json = random_json(random, 0);
-    CHECK_NOTHROW(strict_json(json.text()));
-    CHECK_NOTHROW(strict_json(json.indented()));
-    std::string line;  // the indented text without the white space between its values
-    bool in_string = false, is_escaped = false;
-    for (const char c : json.indented()) {
-      if (in_string || (c != ' ' && c != '\n')) line += c;
-      if (c == '"' && !is_escaped) in_string = !in_string;
-      is_escaped = c == '\\' && !is_escaped;
-    }
-    CHECK(line == json.text());
+    const StrictJson theirs = testing::strict_json(json.text());
+    CHECK(same_values(read_json(json.text()), theirs));
+    CHECK(same_values(read_json(json.indented()), theirs));
   }
 }
 
-TEST_CASE("json reader: values") {
-  const testing::StrictJson json =
-      strict_json(" {\"a\" : [1, -0.5e+1, true, null], \"\\u00e4\\n\": \"\\ud83d\\udc26\"}\n");
-  CHECK(json["a"].array().size() == 4);
-  CHECK(json["a"][1].number() == -5);
-  CHECK(json["a"][2].boolean());
-  CHECK(json["a"][3].is_null());
-  CHECK(json["ä\n"].string() == "🐦");
-  CHECK(json.contains("a"));
-  CHECK_FALSE(json.contains("b"));
-  CHECK_THROWS_AS(json["b"], JsonError);
-  CHECK_THROWS_AS(json["a"][4], JsonError);
-  CHECK_THROWS_AS(json["a"].number(), JsonError);
+TEST_CASE("json: every byte changed to every value, and every beginning") {
+  const std::string whole = R"({"a": [1.5e3, -0, "ß\n\u12abc"], "b": {"c": null, "d": true}})";
+  constexpr int step = testing::sanitized ? 15 : 1;  // 255 is among them
+  std::size_t differ = 0, taken = 0;
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    CHECK_FALSE(accepted_json(whole.substr(0, at)));
+    for (int value = 0; value < 256; value += step) {
+      std::string text = whole;
+      text[at] = static_cast<char>(value);
+      const bool ours = accepted_json(text);
+      taken += ours;
+      if (ours != accepted_by_another(text) && ++differ < 5) FAIL_CHECK(text);
+    }
+  }
+  CHECK(differ == 0);
+  CHECK(taken > (step == 1 ? 900 : 0));
+}
+
+TEST_CASE("json: a text is read to its limits of depth and size") {
+  CHECK(accepted_json(std::string(64, '[') + std::string(64, ']')));
+  for (const std::size_t levels : {65u, 10'000'000u})
+    CHECK_THAT(reading_json(std::string(levels, '[')),
+               StartsWith("line 1, column 65: ") && ContainsSubstring("64 levels"));
+  CHECK_THAT(reading_json(std::string(most_json_bytes + 1, ' ')),
+             ContainsSubstring("67108865 bytes") && ContainsSubstring("67108864"));
+}
+
+TEST_CASE("json: a value is refused as anything else, with its line, column and path") {
+  const JsonValue all = read_json(
+      R"({"yes": true, "no": false, "pi": 3.25, "n": -7, "s": "ß", "list": [1, [2, "x"]],
+          "in": {"deep": {"k": null}}, "\u0062\u0069rd": [3, {"x": 4}], "bir": 2})");
+  const auto item = [](const JsonValue& array, std::size_t number) {
+    std::vector<JsonValue> items;
+    array.each_item([&](const JsonValue& value) { items.push_back(value); });
+    return items.at(number);
+  };
+  CHECK((all["n"].integer(-7, 7) == -7 && all.find("deep").is_null() && JsonValue().is_null()));
+  CHECK(item(all["bird"], 1)["x"].path() == "bird[1].x");  // a key that is written with escapes
+  CHECK_FALSE(all.has("bi"));
+  all["in"].allow_only({"deep", "z"});
+  const JsonValue list = item(all["list"], 1), in = all["in"];
+  const auto as = [](const JsonValue& value, void (*access)(const JsonValue&)) {
+    return wrong_access([&] { access(value); });
+  };
+  struct Access {
+    std::string message;
+    const char *place, *what;
+  };
+  for (const Access& wrong : std::vector<Access>{
+           {as(all["yes"], [](auto& v) { v.number(); }), "1, column 9: yes", "number: got true"},
+           {as(item(list, 1), [](auto& v) { v.boolean(); }), "1, column 75: list[1][1]",
+            "true or false: got \"x\""},
+           {as(in["deep"]["k"], [](auto& v) { v.string(); }), "2, column 32: in.deep.k",
+            "string: got null"},
+           {as(all["n"], [](auto& v) { v.each_item([](auto&) {}); }), "1, column 45: n",
+            "array: got -7"},
+           {as(list, [](auto& v) { v.each_member([](auto&, auto&) {}); }), "1, column 71: list[1]",
+            "object: got [2, \"x\"]"},
+           {as(list, [](auto& v) { v["x"]; }), "1, column 71: list[1]", "object: got [2, \"x\"]"},
+           {as(list, [](auto& v) { v.allow_only({}); }), "1, column 71: list[1]",
+            "object: got [2, \"x\"]"},
+           {as(in, [](auto& v) { v["k"]; }), "2, column 17: in", "'k'"},
+           {as(all, [](auto& v) { v["k"]; }), "1, column 1: the text", "'k'"},
+           {as(in, [](auto& v) { v.integer(0, 1); }), "2, column 17: in",
+            "from 0 to 1: got {\"deep\": {\"k\": null}}"},
+           {as(all["s"], [](auto& v) { v.fail("is no word"); }), "1, column 54: s", "is no word"},
+           {as(in, [](auto& v) { v.allow_only({"a"}); }), "2, column 26: the key 'in.deep'",
+            "is not known"}})
+    CHECK_THAT(wrong.message,
+               StartsWith(std::string("line ") + wrong.place + " ") && EndsWith(wrong.what));
+  JsonValue kept;  // outlives the text and the other values
+  {
+    const std::string text = R"({"a": {"b": "birds"}})";
+    kept = read_json(text)["a"];
+  }
+  CHECK(kept["b"].string() == "birds");
+  CHECK(wrong_access([] {
+          located_at("the header", [] { throw FormatError("line 1, column 2: not UTF-8"); });
+        }) == "the header: line 1, column 2: not UTF-8");
+  CHECK(located_at("the header", [] { return 7; }) == 7);
+}
+
+TEST_CASE("json: integers are whole, exact and in their range") {
+  const auto most = std::numeric_limits<std::int64_t>::max();
+  const auto whole = [&](const std::string& text, std::int64_t low = 0) {
+    return read_json(text).integer(low, most);
+  };
+  CHECK(whole("9223372036854775807") == most);
+  CHECK(whole("-9223372036854775808", -most - 1) == -most - 1);
+  CHECK(whole("9007199254740993") == 9007199254740993);
+  CHECK(whole("-0") == 0);
+  for (const char* text :
+       {"-1", "9223372036854775808", "\"abc\"", "1.5", "1.0", "\"\"", "\" 7\"", "\"7\"", "1e3",
+        "1E0", "null", "true", "[7]", "1000000000000000000000"}) {
+    INFO(text);
+    CHECK_THAT(wrong_access([&] { whole(text); }),
+               StartsWith("line 1, column 1: the text must be a whole number") &&
+                   ContainsSubstring(std::to_string(most)));
+  }
 }

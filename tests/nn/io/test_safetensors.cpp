@@ -1,12 +1,16 @@
-// Safetensors files: the bytes before the header, what is large, and every change of a byte. Headers
-// with one error each are in tests/formats/safetensors.txt.
+// Safetensors files: the bytes before the header, what is large, every change of a byte, and numbers of
+// every type. Headers with one error each are in tests/formats/safetensors.txt.
 #include "nn/io/safetensors.h"
 
 #include <algorithm>
 #include <array>
-#include <set>
+#include <cmath>
+#include <limits>
 
+#include "nn/io/checksum.h"
+#include "tests/support/arrays.h"
 #include "tests/support/json_reader.h"
+#include "tests/support/refusal.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/stored_file.h"
 
@@ -88,10 +92,15 @@ TEST_CASE("safetensors: much of what is allowed is read, too much is refused in 
   std::string ones = "[1";
   for (int i = 1; i < 100'000; ++i) ones += ",1";
   check_refused(stored_file(one_tensor(ones + "]", "[0,4]"), 4), "t.shape");
-  const std::string whole = one_tensor("[1]", "[0,4]");
-  for (std::size_t size = 0; size < whole.size(); ++size)
-    check_refused(stored_file(whole.substr(0, size)),
-                  "the header: line 1, column " + std::to_string(1 + size) + ": ");
+  // Many names that begin alike are read in n log n time, and one of them twice is found.
+  const int names = testing::sanitized ? 10'000 : 100'000;
+  const auto name_of = [](int n) { return std::string(400, 'x') + std::to_string(n); };
+  std::string header = "{";
+  for (int n = 0; n < names; ++n) header += entry(name_of(n), "U8", "[0]", "[0,0]") + ",";
+  check_refused(stored_file(header + entry(name_of(7), "U8", "[0]", "[0,0]") + "}"),
+                " occurs twice");
+  header.back() = '}';
+  CHECK(std::ssize(stored_header(stored_file(header)).tensors) == names);
 }
 
 namespace {
@@ -197,4 +206,174 @@ TEST_CASE("a file cut short anywhere, or longer, is refused") {
       CHECK_FALSE(accepted_header(good.substr(0, size)));
     CHECK_FALSE(accepted_header(good + '\0'));
   }
+}
+
+namespace {
+
+// The numbers of one tensor of this type, behind a header of an odd length: no number is aligned.
+std::vector<double> numbers_read(const std::string& dtype, std::size_t width,
+                                 const std::string& data) {
+  const std::string size = std::to_string(data.size()),
+                    header = "{" +
+                             entry("t", dtype, "[" + std::to_string(data.size() / width) + "]",
+                                   "[0," + size + "]") +
+                             "}";
+  const std::string file = stored_file(header + (header.size() % 2 == 0 ? " " : ""), data);
+  const StoredHeader found = stored_header(file);
+  return to_vector(stored_array(file, found.tensors.at(0)));
+}
+
+// A floating number by its definition: 1 sign, `exponents` exponent and `fractions` fraction bits.
+double number_by_definition(unsigned bits, int exponents, int fractions) {
+  const int bias = (1 << (exponents - 1)) - 1,
+            exponent = static_cast<int>(bits >> fractions) & (2 * bias + 1);
+  const double fraction = (bits & ((1u << fractions) - 1)) / std::pow(2.0, fractions);
+  const double sign = (bits >> (exponents + fractions)) != 0 ? -1 : 1;
+  if (exponent == 2 * bias + 1) return fraction == 0 ? sign * infinity : NAN;
+  return sign * (exponent == 0 ? std::pow(2.0, 1 - bias) * fraction
+                               : std::pow(2.0, exponent - bias) * (1 + fraction));
+}
+
+std::uint16_t written_bits(const Dtype& type, double x) {
+  char bytes[2];
+  type.write(Real(x), bytes);
+  return static_cast<std::uint16_t>(static_cast<unsigned char>(bytes[0]) |
+                                    static_cast<unsigned char>(bytes[1]) << 8);
+}
+
+}  // namespace
+
+TEST_CASE("what is stored is read again, to the bit, and stored as the same bytes") {
+  const Array odd({4}, {std::numeric_limits<float>::max(), -1e-45, -0.0, 1e-310});
+  const std::vector<NamedArray> arrays{
+      {"b", uniform({2, 3}, 1)},     {"a", uniform({4}, 2)}, {"scalar", Array({}, {0.1})},
+      {"empty", Array(Shape{0, 2})}, {"odd", odd},           {"ß<\"", Array({1}, {1})}};
+  const std::map<std::string, std::string> metadata{{"format", "fledge"}, {"name", "ß \"\n"}};
+  const std::string bytes = stored_bytes(arrays, metadata);
+  const StoredHeader header = stored_header(bytes);
+  for (const auto& [key, value] : metadata) CHECK(header.text(key) == value);
+  CHECK(header.text("checksum") == require_checksum(bytes));
+  CHECK(header.tensors[0].begin % 8 == 0);
+  CHECK(header.tensors.size() == arrays.size());
+  std::vector<NamedArray> again;
+  for (const NamedArray& array : arrays) {
+    const StoredTensor* found = find(header, array.name);
+    REQUIRE(found != nullptr);
+    again.push_back({array.name, stored_array(bytes, *found)});
+    CHECK(same_bits(again.back().array, array.array));
+  }
+  std::reverse(again.begin(), again.end());
+  CHECK(stored_bytes(again, metadata) == bytes);
+}
+
+TEST_CASE("the bytes of a small file, one by one") {
+  const std::string number("\0\0\x20\xc0", 4);
+  for (std::string name = "x"; name.size() <= 8; name += 'x') {
+    std::string header = R"({"__metadata__":{"checksum":"0000000000000000"},")" + name +
+                         R"(":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
+    while (header.size() % 8 != 0) header += ' ';
+    const std::string bytes = length_bytes(header.size()) + header + number;
+    CHECK(stored_bytes({{name, Array({1}, {-2.5})}}) == with_checksum(bytes));
+  }
+}
+
+TEST_CASE("the types of other libraries' files") {
+  struct Row {
+    const char* dtype;
+    std::size_t width;
+    std::string data;
+    std::vector<double> numbers;
+  };
+  for (const Row& row :
+       {Row{"F32", 4, std::string("\0\0\x80\x3f\0\0\0\xc0", 8), {1, -2}},
+        {"F64", 8, std::string("\0\0\0\0\0\0\xf0\x3f", 8), {1}},
+        {"BF16", 2, std::string("\x80\x3f\0\xc0", 4), {1, -2}},
+        {"I8", 1, "\xff\x01\x80", {-1, 1, -128}},
+        {"I16", 2, "\xff\xff\x01\x80", {-1, -32767}},
+        {"I32", 4, std::string("\0\0\0\x80\xff\xff\xff\x7f", 8), {-2147483648.0, 2147483647}},
+        {"I64",
+         8,
+         std::string(8, '\xff') + std::string(6, '\xff') + std::string("\x1f\0", 2),
+         {-1, 9007199254740991.0}},
+        {"U8", 1, "\xff", {255}},
+        {"BOOL", 1, std::string("\0\1", 2), {0, 1}}}) {
+    INFO(row.dtype);
+    std::vector<double> rounded;
+    for (const double number : row.numbers) rounded.push_back(value_of(Real(number)));
+    CHECK(numbers_read(row.dtype, row.width, row.data) == rounded);
+  }
+  const auto check_number = [](const char* dtype, const std::string& data, const char* number) {
+    CHECK_THAT(refusal<FormatError>([&] { numbers_read(dtype, find_dtype(dtype)->bytes, data); }),
+               StartsWith("'t' must ") && EndsWith(number));
+  };
+  check_number("BOOL", "\1\2", "at most 1: number 1 is not");
+  for (const std::string& most :
+       {std::string(6, '\0') + std::string("\x20\0", 2), std::string(7, '\0') + "\x80"})
+    check_number("I64", most, "at most 9007199254740991: number 0 is not");
+  check_number("F64", std::string(6, '\0') + "\xf0\x7f", "finite: number 0 is not");
+  if (sizeof(Real) == 4)  // it is finite as a double
+    check_number("F64", std::string(6, '\0') + "\xef\x7f", "finite: number 0 is not");
+  const std::string third("\x55\x55\x55\x55\x55\x55\xd5\x3f", 8);  // it is rounded
+  CHECK(numbers_read("F64", 8, third) == std::vector<double>{value_of(Real(1.0 / 3))});
+}
+
+TEST_CASE(
+    "16-bit types: all numbers as IEEE 754 defines them, others rounded, a tie to the even one") {
+  for (const auto& [name, exponents] : {std::pair{"F16", 5}, {"BF16", 8}}) {
+    const Dtype& type = *find_dtype(name);
+    std::vector<float> numbers;  // that are finite and not negative, in the order of their bits
+    int wrong = 0;
+    for (unsigned bits = 0; bits < 65536; ++bits) {
+      const char bytes[]{static_cast<char>(bits & 0xFF), static_cast<char>(bits >> 8)};
+      const double number = number_by_definition(bits, exponents, 15 - exponents);
+      Real x;
+      const bool is_read = type.read(bytes, 1, type.most, &x) == 1;
+      wrong += is_read != std::isfinite(number);
+      if (!is_read) continue;
+      wrong += value_of(x) != number || std::signbit(value_of(x)) != (bits >= 0x8000);
+      wrong += written_bits(type, number) != bits;
+      if (bits < 0x8000) numbers.push_back(static_cast<float>(number));
+    }
+    for (unsigned low = 0; low + 1 < numbers.size(); ++low) {
+      const float middle = numbers[low] + (numbers[low + 1] - numbers[low]) / 2;
+      wrong += written_bits(type, middle) != low + low % 2;
+      wrong += written_bits(type, std::nextafter(middle, 0.0f)) != low;
+      wrong += written_bits(type, std::nextafter(middle, INFINITY)) != low + 1;
+    }
+    CHECK(wrong == 0);
+    CHECK(written_bits(type, -1e39) == (0x8000u | numbers.size()));  // infinity
+  }
+}
+
+TEST_CASE("what is too large for a type becomes infinite, and rounding_of() counts it") {
+  const Dtype &half = *find_dtype("F16"), &bfloat16 = *find_dtype("BF16");
+  CHECK(written_bits(half, 65519) == 0x7BFF);
+  CHECK(written_bits(half, 65520) == 0x7C00);
+  CHECK(written_bits(half, -1e30) == 0xFC00);
+  CHECK(written_bits(bfloat16, std::numeric_limits<float>::max()) == 0x7F80);
+  const Real numbers[] = {1, -0.5f, 0, 1 + 0x1p-11f, 1e5f, -1e-30f};
+  const Rounding found = rounding_of(numbers, 6, half);
+  CHECK(found.changed == 3);
+  CHECK(found.infinite == 1);
+  CHECK(found.largest == 0x1p-11);
+  CHECK(rounding_of(numbers + 5, 1, half).largest == 1e-30f);  // it becomes 0
+  CHECK(rounding_of(numbers, 6, *find_dtype("F32")).changed == 0);
+}
+
+TEST_CASE("types by name: three of them can be written") {
+  for (const char* name : {"F32", "F16", "BF16"}) CHECK(find_dtype(name)->write != nullptr);
+  for (const char* name : {"F64", "I64", "I32", "I16", "I8", "U8", "BOOL"})
+    CHECK(find_dtype(name)->write == nullptr);
+  for (const char* name : {"", "f32", "F8_E4M3", "U16"}) CHECK(find_dtype(name) == nullptr);
+}
+
+TEST_CASE("what could not be read again is not stored") {
+  const Array x = Array::ones({1});
+  const auto refused = [](const std::vector<NamedArray>& arrays) {
+    return refusal<FormatError>([&] { stored_bytes(arrays); });
+  };
+  for (const std::string& bad : {std::string(), std::string("a\n"), std::string(1025, 'x')})
+    CHECK_THAT(refused({{bad, x}}), ContainsSubstring("1 to 1,024 bytes"));
+  CHECK_THAT(refused({{"a", x}, {"b", x}, {"a", x}}), ContainsSubstring("'a' occurs twice"));
+  CHECK_THAT(refused({{"__metadata__", x}}), ContainsSubstring("'__metadata__' occurs twice"));
 }

@@ -1,3 +1,4 @@
+// How a text is cut, held to its definition. Examples and refusals are in tests/formats/tokens.txt.
 #include "nn/text/corpus.h"
 
 #include <algorithm>
@@ -33,41 +34,26 @@ std::vector<std::string> documents_of(const Corpus& corpus, const TokenText& tex
 
 }  // namespace
 
-TEST_CASE(
-    "lines_of: \\n and \\r\\n end a line, blank lines are left out, the last line may have no end") {
-  using Lines = std::vector<std::string_view>;
-  using namespace std::string_view_literals;
-  CHECK(lines_of("").empty());
-  CHECK(lines_of("\n\r\n \t\v\f\n\n").empty());
-  CHECK(lines_of("a\nb") == Lines{"a", "b"});
-  CHECK(lines_of("a\r\n\r\n b \r\nc\r\n") == Lines{"a", " b ", "c"});
-  CHECK(lines_of("a\rb\nc\r") == Lines{"a\rb", "c\r"});
-  CHECK(lines_of("\xEF\xBB\xBF"
-                 "a\0\n\0"sv) == Lines{"\xEF\xBB\xBF"
-                                       "a\0"sv,
-                                       "\0"sv});
-}
-
 TEST_CASE("a stream is cut once: the first tokens are for training, the rest for validation") {
-  const std::string text = "abcdefghij";
-  for (const auto& [valid, train] : std::vector<std::pair<double, std::size_t>>{
-           {0, 10}, {0.1, 9}, {0.05, 9}, {0.25, 7}, {0.5, 5}, {0.9, 1}, {1, 9}, {4, 6}, {9, 1}}) {
-    for (const Tokens kind : {Tokens::character, Tokens::byte, Tokens::bpe}) {
-      const Corpus corpus = read_corpus(text, {.tokens = kind, .valid = valid});
-      CHECK(corpus.tokenizer.decode(corpus.train.tokens) == text.substr(0, train));
-      CHECK(corpus.tokenizer.decode(corpus.valid.tokens) == text.substr(train));
-      CHECK(corpus.train.starts.empty());
+  // ⌊n·(1 − share)⌋ in decimal numbers, for every share of whole hundredths.
+  for (Dim n = 1; n <= 60; ++n)
+    for (Dim hundredths = 0; hundredths < 100; ++hundredths) {
+      const std::string text(static_cast<std::size_t>(n), 'a');
+      const CorpusOptions options{.tokens = Tokens::byte,
+                                  .valid = static_cast<double>(hundredths) / 100};
+      const Dim train = n * (100 - hundredths) / 100;
+      CAPTURE(n, hundredths);
+      if (train == 0) {
+        CHECK_THROWS_AS(read_corpus(text, options), NothingToTrain);
+        continue;
+      }
+      const Corpus corpus = read_corpus(text, options);
+      if (corpus.train.size() != train || corpus.valid.size() != n - train) FAIL_CHECK("cut");
     }
-  }
-  const Corpus letters = read_corpus("ßaßaß", {.valid = 0.4});
-  CHECK(letters.train.tokens == Ids{1, 0, 1});
-  CHECK(letters.valid.tokens == Ids{0, 1});
   // nanoGPT's cut: the first ⌊0.9·n⌋ characters.
   const std::string long_text = std::string(1115394, 'a') + "b";
   CHECK(read_corpus(long_text, {.tokens = Tokens::byte}).train.size() == 1003855);
-  const Corpus words = read_corpus(birds_and_ducks, {.tokens = Tokens::word, .valid = 5});
-  CHECK(words.train.tokens == Ids{1, 5, 0, 2, 4, 0, 1});
-  CHECK(words.valid.tokens == Ids{5, 0, 1, 3, 0});
+  CHECK(refuses<ValueError>([] { read_corpus("abc", {.valid = NAN}); }, "valid", "got "));
 }
 
 TEST_CASE("byte pairs are cut where a character begins, and learned before the cut") {
@@ -142,27 +128,7 @@ TEST_CASE("lines: merges are learned from the documents for training alone") {
   }
 }
 
-TEST_CASE("facts: what the validation part shares with the training part, and what it does not") {
-  const CorpusFacts facts = read_corpus(birds_and_ducks, {.valid = 21}).facts;
-  CHECK(facts.bytes == 43);
-  CHECK(facts.documents == 4);
-  CHECK(facts.symbols == 16);
-  CHECK(facts.repeated == 1);                // birds walk
-  CHECK(facts.repeated_share == 10.0 / 19);  // of it and "ducks fly"
-  CHECK(facts.unseen == 2);                  // f, y
-  // the cut is within the third line, which counts for neither part
-  const CorpusFacts within =
-      read_corpus(birds_and_ducks, {.tokens = Tokens::word, .valid = 5}).facts;
-  CHECK(within.repeated == 0);
-  CHECK(within.repeated_share == 0);
-  // Characters, not bytes; blank lines and line ends are not counted.
-  const CorpusFacts wide = read_corpus("ää\nb\n\nää\nbcd\n", {.valid = 8}).facts;
-  CHECK(wide.repeated == 1);
-  CHECK(wide.repeated_share == 2.0 / 5);
-  CHECK(within.unseen == 1);
-  CHECK(read_corpus("a b\nb c\nb\n", {.tokens = Tokens::word, .valid = 4}).facts.repeated == 0);
-  CHECK(read_corpus("c\nb c\nd\n", {.tokens = Tokens::word, .valid = 4}).facts.repeated == 0);
-  // Lines: one for training, which the seed selects.
+TEST_CASE("facts: documents are compared whole, whichever the seed selects") {
   std::set<std::string> trained;
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     const Corpus lines =
@@ -193,23 +159,4 @@ TEST_CASE("a corpus is read again with the symbols of a model") {
   CHECK(refuses<UnknownSymbol>([&] { read_corpus("\r\nab\r\nax\n", by_line, letters); }, "'x'",
                                "byte 7", "3"));
   CHECK(refuses<ValueError>([&] { read_corpus("a", by_line, word); }, "line ends"));
-}
-
-TEST_CASE("a text that is too little, or not what it should be, is refused") {
-  const auto read = [](const std::string& text, const CorpusOptions& options) {
-    return [=] { read_corpus(text, options); };
-  };
-  const Reading lines = Reading::lines;
-  for (const Reading reading : {Reading::stream, lines})
-    CHECK(refuses<ValueError>(read("", {.reading = reading}), "read_corpus", "empty"));
-  CHECK(refuses<ValueError>(read("\n \n", {.reading = lines}), "blank"));
-  CHECK(refuses<ValueError>(read("\n\r\na\xff", {.reading = lines}), "UTF-8", "byte 4"));
-  CHECK(refuses<NothingToTrain>(read("a", {}), "0.1 of 1 tokens"));
-  CHECK(refuses<NothingToTrain>(read("a\n", {.reading = lines, .valid = 1}), "1 of 1 documents"));
-  CHECK(refuses<NothingToTrain>(read("abc", {.tokens = Tokens::bpe, .valid = 3}), "3 of 3 bytes"));
-  CHECK(refuses<NothingToTrain>(read("abc", {.valid = INFINITY}), "inf of 3 tokens"));
-  for (const double valid : {-0.1, 1.5, static_cast<double>(NAN)})
-    CHECK(refuses<ValueError>(read("abc", {.valid = valid}), "valid", "below 1", "got "));
-  // one symbol is a vocabulary
-  CHECK(read_corpus("aaaa", {.valid = 0.5}).valid.tokens == Ids{0, 0});
 }

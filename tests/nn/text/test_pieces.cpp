@@ -1,9 +1,11 @@
-// GPT-2's pattern, held to the pattern itself as perl runs it. Examples are in
-// tests/formats/texts.txt.
+// GPT-2's pattern, held to the pattern itself as perl runs it, and the classes of all code points,
+// held to those that perl computes from tables of its own. Examples are in tests/formats/texts.txt.
 #include "nn/text/pieces.h"
 
+#include <map>
 #include <sstream>
 
+#include "nn/io/checksum.h"
 #include "tests/support/catch.h"
 #include "tests/support/mixed_text.h"
 #include "tests/support/perl.h"
@@ -11,6 +13,19 @@
 
 using namespace fledge;
 using tests::CodePoints;
+
+namespace {
+
+// Letter, number, white space or other: a code point goes on the piece of its class alone.
+char class_letter(char32_t point) {
+  const std::string after = utf8_of(point);
+  std::string classes;
+  for (const auto& [first, letter] : {std::pair{'a', 'L'}, {'1', 'N'}, {'\n', 'S'}, {'!', 'o'}})
+    if (piece_at(first + after, 0).size() == 1 + after.size()) classes += letter;
+  return classes.size() == 1 ? classes[0] : '?';
+}
+
+}  // namespace
 
 TEST_CASE("pieces of GPT-2: a piece may have any length") {
   for (const char c : {'x', ' ', '7', '\xff'})
@@ -42,4 +57,47 @@ TEST_CASE("pieces of GPT-2: perl cuts a megabyte of mixed Unicode at the same pl
   CHECK(at == text.size());
   CHECK_FALSE(theirs >> length);
   CHECK(count > 100'000);
+}
+
+TEST_CASE("unicode: letters, numbers and white space of many scripts") {
+  for (const auto& [letter, points] : std::map<char, std::u32string>{
+           {'L', U"azAZßÀµªʰǅאاअ鳥한ぁ𠀀𝐀"},
+           {'N', U"09²¼٠४Ⅷ①〇𝟗"},
+           {'S', U"\t\n\v\f\r \u0085\u00A0\u1680\u2000\u200A\u2028\u2029\u202F\u205F\u3000"},
+           // signs, marks, an emoji, blanks that are no white space, unassigned, for private use
+           {'o', U"!'_~¿€\u0300\u093F😀\u180E\u200B\uFEFF\u001C\u0378\uE000\U000F0000\U0010FFFF"}})
+    for (const char32_t point : points) CHECK(class_letter(point) == letter);
+}
+
+TEST_CASE("unicode: the class of every code point is perl's") {
+  std::string ours;
+  std::map<char, int> count;
+  for (char32_t point = 0; point < 0x110000; ++point) {
+    ours += class_letter(point);
+    ++count[ours.back()];
+  }
+  // Unicode 14.0, also on a machine without perl.
+  CHECK(count['L'] == 131756);
+  CHECK(count['N'] == 1791);
+  CHECK(count['S'] == 25);
+  CHECK(hexadecimal(hash_of(ours)) == "f44b1f6de343cd9a");
+
+  const std::string version = testing::unicode_of_perl();
+  if (version.empty()) {
+    testing::report_skipped("perl is not installed");
+    return;
+  }
+  // Between two versions, code points are compared that have a character in both: '.' is skipped.
+  const bool is_later = std::stoi(version) > 14;
+  const std::string is_skipped = version == "14.0.0" ? "0"
+                                 : is_later          ? "!/\\p{In=14.0}/"
+                                                     : "/\\p{Cn}/";
+  const std::string theirs =
+      *testing::perl("no warnings; for my $c (0 .. 0x10FFFF) { $_ = chr $c; print " + is_skipped +
+                     " ? '.' : /\\p{L}/u ? 'L' : /\\p{N}/u ? 'N' : /\\s/u ? 'S' : 'o' }");
+  REQUIRE(theirs.size() == ours.size());
+  int different = 0;
+  for (std::size_t point = 0; point < ours.size(); ++point)
+    different += theirs[point] != '.' && theirs[point] != ours[point];
+  CHECK(different == 0);
 }

@@ -1,8 +1,17 @@
-// From text to token numbers and back, for tokens of every kind.
+// Tokenizers: any text comes back, and any tokenizer is saved and read again. Examples are in
+// tests/formats/tokens.txt, what is refused in tokenizers.txt.
 #include "nn/text/tokenizer.h"
 
+#include <set>
+
 #include "engine/array.h"
+#include "nn/text/tokenizer_json.h"
+#include "nn/text/word_pieces.h"
 #include "tests/support/catch.h"
+#include "tests/support/gpt2_sized.h"
+#include "tests/support/processor_time.h"
+#include "tests/support/random_tokenizer.h"
+#include "tests/support/refusal.h"
 #include "tests/support/refuses.h"
 #include "tests/support/sanitized.h"
 
@@ -13,123 +22,145 @@ namespace {
 
 using TokenIds = std::vector<Dim>;
 using SymbolList = std::vector<std::string>;
-using SymbolCounts = std::map<std::string, Dim>;
 using namespace std::string_literals;
 
-const std::string two_birds = "birds sometimes walk\nbirds sometimes fly\n";
-
-// "<|endoftext|>" has the number after the learned symbols.
-Tokenizer with_end_of_text(std::string_view text, Dim symbols) {
-  BytePairs pairs = BytePairs::learn(text, symbols);
-  const auto id = static_cast<Dim>(pairs.symbols().size());
-  return Tokenizer(std::move(pairs), {{"<|endoftext|>", id}});
+std::string random_parts(Rng& rng, const SymbolList& parts, Dim most) {
+  std::string text;
+  for (Dim count = rng.below(most); count > 0; --count)
+    text += parts[static_cast<std::size_t>(rng.below(std::ssize(parts)))];
+  return text;
 }
 
-// Numbers 0 … 3 and 5; 1 has no text, 3 is merged, 5 is special.
-Tokenizer with_gaps() {
-  return Tokenizer(BytePairs({"a", "", "b", "ab"}, {{0, 2}}), {{"<pad>", 5}});
+/// One space between the words of a line, and none at its ends.
+std::string spaced(const std::string& text) {
+  std::string result;
+  bool is_apart = false;
+  for (const char c : text)
+    if (c == '\n' || " \t\r\v\f"s.find(c) == std::string::npos) {
+      if (is_apart && c != '\n' && !result.empty() && result.back() != '\n') result += ' ';
+      result += c;
+      is_apart = false;
+    } else {
+      is_apart = true;
+    }
+  return result;
 }
 
-/// Checks that encode() refuses this symbol at this byte, and names both.
-void check_unknown(const Tokenizer& tokens, std::string_view text, const std::string& symbol,
-                   std::size_t at, const std::string& shown, std::size_t first = 0) {
-  CHECK(refuses<UnknownSymbol>([&] { tokens.encode(text, first); }, "Tokenizer: the ",
-                               shown + " at byte " + std::to_string(at) + " ",
-                               std::to_string(tokens.size())));
-  try {
-    tokens.encode(text, first);
-  } catch (const UnknownSymbol& error) {
-    CHECK(error.symbol == symbol);
-    CHECK(error.at == at);
+using SplitParts = std::vector<std::pair<std::string, Dim>>;
+
+// At each place, every token is tried.
+void append_by_definition(std::string_view text, const std::vector<SpecialToken>& tokens,
+                          bool normalized, SplitParts& parts) {
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const SpecialToken* longest = nullptr;
+    for (const SpecialToken& token : tokens)
+      if (token.normalized == normalized && text.substr(at).starts_with(token.text) &&
+          (!longest || token.text.size() > longest->text.size()))
+        longest = &token;
+    if (longest && at > begin) parts.emplace_back(text.substr(begin, at - begin), -1);
+    if (longest) parts.emplace_back(longest->text, longest->id);
+    at += longest ? longest->text.size() : 1;
+    if (longest) begin = at;
   }
+  if (begin < text.size()) parts.emplace_back(text.substr(begin), -1);
+}
+
+std::string written(const Tokenizer& tokenizer) { return tokenizer_json(tokenizer).text(); }
+
+std::string refused_json(const std::string& text) {
+  return tests::refusal<FormatError>([&] { read_tokenizer(read_json(text)); });
 }
 
 }  // namespace
 
-TEST_CASE("characters: one number a code point, in the order of their bytes") {
-  const std::string text = "\xEF\xBB\xBF" + "a\0b\r\nc\rd\n\n\xE2\x80\xA8ß鳥"s;
-  const Tokenizer tokens(Tokens::character, text);
-  CHECK(tokens.symbols() == SymbolList{"\0"s, "\n", "\r", "a", "b", "c", "d", "ß", "\xE2\x80\xA8",
-                                       "鳥", "\xEF\xBB\xBF"});
-  CHECK(tokens.encode("abß") == TokenIds{3, 4, 7});
-  CHECK(tokens.decode({7, 0, 3}) == "ß\0a"s);
-  for (const std::string& same : {text, ""s, "ßß"s})
-    CHECK(tokens.decode(tokens.encode(same)) == same);
-  CHECK(tokens.find("ß") == std::optional<Dim>(7));
-  CHECK_FALSE(tokens.find("x").has_value());
-  CHECK(refuses<ValueError>([&] { tokens.encode("b\xff", 10); }, "UTF-8 at byte 11"));
-  CHECK_NOTHROW(require_utf8("aß鳥\xF4\x8F\xBF\xBF"));
-}
-
-TEST_CASE("words: line ends are words, other white space is one space, marks are words too") {
-  const Tokenizer tokens(Tokens::word, two_birds);
-  CHECK(tokens.symbols() == SymbolList{"\n", "birds", "fly", "sometimes", "walk"});
-  CHECK(tokens.encode("birds \t walk") == TokenIds{1, 4});
-  CHECK(tokens.decode(tokens.encode(two_birds)) == two_birds);
-  CHECK(tokens.decode(tokens.encode("  birds \v fly \r\n\n\f walk ")) == "birds fly\n\nwalk");
-  CHECK(Tokenizer(Tokens::word, "a\0b \xff\xfe"s).symbols() == SymbolList{"a\0b"s, "\xff\xfe"});
-
-  const std::string text = "\"Walk,\" said (sometimes) the bird; it's 3.14.\nWalk .\n";
-  const Tokenizer marks(Tokens::word, text);
-  CHECK(marks.decode(marks.encode(text)) == text);
-  for (const char* word : {"Walk", "it's", ","}) CHECK(marks.find(word).has_value());
-  CHECK_FALSE(marks.find("Walk,").has_value());
-  const TokenIds comma = marks.encode("Walk,");
-  REQUIRE(comma.size() == 2);
-  CHECK(marks.decode({comma[1]}) == ",");
-  CHECK(marks.find(",") == std::optional(comma[1]));
-  // "." stands alone and behind a word: two tokens. A mark with other blanks is found too.
-  CHECK(marks.encode("Walk .")[1] != marks.encode("Walk.")[1]);
-  CHECK(marks.decode(marks.encode("bird;it's")) == "bird; it's");
-  check_unknown(marks, "Walk?", "?", 4, "'?'");
+TEST_CASE("any text comes back, and the tokenizer that learned it, from JSON") {
+  const SymbolList parts{"a",  "birds", "'", "-",    ".",   ",",        "(",           "\"",
+                         "…",  "，",    "9", "!",    " ",   "  ",       "\n",          "\r",
+                         "\t", "ß",     "🐦", "\xff", "\0"s, "\xe2\x80", "\xEF\xBB\xBF"};
+  int pieces = 0;
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+    Rng rng(seed);
+    const std::string text = "a" + random_parts(rng, parts, 20);
+    for (const Tokens kind : {Tokens::character, Tokens::word, Tokens::byte, Tokens::bpe}) {
+      CAPTURE(to_string(kind), text);
+      CHECK(tokens_named(to_string(kind)) == kind);
+      const bool is_utf8 = first_not_utf8(text) == std::string::npos;
+      if (kind == Tokens::character && !is_utf8) continue;
+      const Tokenizer tokens(kind, text, 270);
+      const std::string expected = kind == Tokens::word ? spaced(text) : text;
+      REQUIRE(tokens.decode(tokens.encode(text)) == expected);
+      if (kind == Tokens::word)
+        for (const std::string& symbol : tokens.symbols())
+          pieces += symbol != "\n" && is_word_piece(symbol);
+      if (kind == Tokens::word && !is_utf8) {
+        CHECK_THROWS_AS(written(tokens), ValueError);  // JSON cannot hold it
+        continue;
+      }
+      const Tokenizer again = read_tokenizer(read_json(written(tokens)));
+      REQUIRE(tests::equal_tokenizers(again, tokens));
+      REQUIRE(again.encode(text) == tokens.encode(text));
+      REQUIRE(written(again) == written(tokens));
+    }
+  }
+  CHECK(pieces > 3000);
+  for (const char* wrong :
+       {"", "\t", "\t\t", "\ta", "walk,", "\twalk", "walk\t", "a\tb", "()", "\t\t,"})
+    CHECK_FALSE(is_word_piece(wrong));
 }
 
 TEST_CASE("bytes and byte pairs: any bytes come back, learned or not") {
-  const std::string learned = two_birds + two_birds + "  two   spaces\r\n";
-  const Tokenizer bytes(Tokens::byte, ""), pairs(Tokens::bpe, learned, 300),
-      special = with_end_of_text(learned, 300);
-  CHECK(bytes.size() == 256);
-  CHECK(bytes.encode("a\xff\0"s) == TokenIds{'a', 255, 0});
-  CHECK(pairs.size() == 256 + static_cast<Dim>(pairs.merges().size()));
-  CHECK(pairs.encode(two_birds).size() < two_birds.size() / 2);
-  const std::vector<std::string> words{"birds", " ",  "<|endoftext|>", "<|end",        "é", "\xff",
-                                       "'s",    "\n", "\0"s,           "\xEF\xBB\xBF", "\r"};
+  const std::string learned = "birds sometimes walk\nbirds sometimes fly\n  two   spaces\r\n";
+  BytePairs merged = BytePairs::learn(learned + learned, 300);
+  const auto end = static_cast<Dim>(merged.symbols().size());
+  const Tokenizer bytes(Tokens::byte, ""), special(merged, {{"<|endoftext|>", end}});
+  CHECK(special.encode(learned).size() < learned.size() / 2);
+  SymbolList parts{"birds", " ", "<|endoftext|>", "<|end", "é", "'s", "\xEF\xBB\xBF"};
+  for (int byte = 0; byte < 256; ++byte) parts.emplace_back(1, static_cast<char>(byte));
+  for (int i = 0; i < 30; ++i) parts.insert(parts.end(), parts.begin(), parts.begin() + 7);
   Rng rng(5);
   for (int round = 0; round < (testing::sanitized ? 10'000 : 100'000); ++round) {
-    std::string text;
-    for (Dim parts = rng.below(12); parts > 0; --parts)
-      if (rng.below(2) == 0)
-        text += static_cast<char>(rng.below(256));
-      else
-        text += words[static_cast<std::size_t>(rng.below(std::ssize(words)))];
+    const std::string text = random_parts(rng, parts, 12);
     if (special.decode(special.encode(text)) != text) FAIL("round " << round);
-    if (round % 50 > 0) continue;
-    if (bytes.decode(bytes.encode(text)) != text) FAIL("bytes, round " << round);
-    if (pairs.decode(pairs.encode(text)) != text) FAIL("pairs, round " << round);
+    if (round % 50 == 0 && bytes.decode(bytes.encode(text)) != text) FAIL("bytes, round " << round);
   }
 }
 
-TEST_CASE("bpe: special tokens are found before the text is cut, and decode to their text") {
-  const Tokenizer tokens = with_end_of_text(two_birds + two_birds, 270);
-  const Dim end = tokens.size() - 1;
-  CHECK(tokens.end_of_text() == std::optional(end));
-  CHECK(tokens.find("<|endoftext|>") == std::optional(end));
-  CHECK(tokens.find("\n") == std::optional<Dim>('\n'));
-  CHECK(tokens.find("birds") == tokens.pairs().find("birds"));
-  TokenIds expected = tokens.encode("birds");
-  expected.push_back(end);
-  for (const Dim id : tokens.encode("birds ")) expected.push_back(id);
-  CHECK(tokens.encode("birds<|endoftext|>birds ") == expected);
-  CHECK(tokens.decode(expected) == "birds<|endoftext|>birds ");
-  CHECK(tokens.encode("<|endoftext|").size() == 12);
-  CHECK_FALSE(Tokenizer(Tokens::bpe, two_birds).end_of_text().has_value());
-  // One may have the number of a symbol, or be far from the others.
-  const Tokenizer far(BytePairs({"a", "b", "ab"}, {{0, 1}}), {{"ab", 2}, {"b b", 5}, {"b", 4}});
-  CHECK(far.symbols() == SymbolList{"a", "b", "ab", "", "b", "b b"});
-  CHECK(far.encode("abaab") == TokenIds{2, 0, 2});
-  CHECK(far.encode("b bb") == TokenIds{5, 4});
-  CHECK(far.find("b") == std::optional<Dim>(4));
-  CHECK(far.decode({0, 1, 2, 3, 4, 5}) == "ababbb b");
+TEST_CASE("byte characters: each byte has one of its own, which no terminal obeys") {
+  std::string characters, bytes;
+  std::set<char32_t> different;
+  for (int byte = 0; byte < 256; ++byte) {
+    bytes += static_cast<char>(byte);
+    const std::string character = characters_of_bytes(bytes.substr(bytes.size() - 1));
+    const CodePoint point = code_point_at(character, 0);
+    CHECK((point.bytes == character.size() && !is_misleading(point.value)));
+    different.insert(point.value);
+    characters += character;
+  }
+  CHECK(different.size() == 256);
+  CHECK(bytes_of_characters(characters) == bytes);
+}
+
+TEST_CASE(
+    "special tokens: the leftmost is found first, of those the longest, normalized ones last") {
+  Rng rng(3);
+  std::size_t found = 0;
+  for (int round = 0; round < 2000; ++round) {
+    const std::vector<SpecialToken> random = tests::random_special_tokens(rng, 0, round % 8);
+    const std::string text = random_parts(rng, {"a", "b", "\xff"}, 30);
+    SplitParts first, both, parts;
+    append_by_definition(text, random, false, first);
+    for (const auto& part : first)
+      if (part.second >= 0)
+        both.push_back(part);
+      else
+        append_by_definition(part.first, random, true, both);
+    for (const TextPart& part : SpecialTokens(random).split(text))
+      parts.emplace_back(part.text, part.id);
+    REQUIRE(parts == both);
+    found += both.size();
+  }
+  CHECK(found > 10'000);
 }
 
 TEST_CASE("bpe: the tokens that begin and end texts are those of the files, if they have a row") {
@@ -149,13 +180,11 @@ TEST_CASE("bpe: the tokens that begin and end texts are those of the files, if t
   tokens.limit_to(3);
   CHECK(tokens.end_of_text() == std::optional<Dim>(1));
   CHECK(tokens.begin_of_text() == std::optional<Dim>(1));
+  CHECK_FALSE(Tokenizer(Tokens::bpe, "ab").end_of_text().has_value());
 }
 
-TEST_CASE(
-    "bpe: numbers without text decode to nothing; those beyond the model's table are unknown") {
-  Tokenizer tokens = with_gaps();
-  CHECK(tokens.decode({0, 1, 2, 4}) == "ab");
-  CHECK_FALSE(tokens.find("").has_value());
+TEST_CASE("bpe: numbers may be without text, and a model's table smaller or larger") {
+  Tokenizer tokens(BytePairs({"a", "", "b", "ab"}, {{0, 2}}), {{"<pad>", 5}});
   CHECK(tokens.without_text(3) == TokenIds{1});
   CHECK(tokens.without_text(8) == TokenIds{1, 4, 6, 7});
   tokens.limit_to(9);
@@ -169,123 +198,111 @@ TEST_CASE(
   Tokenizer words(Tokens::word, "a b");
   CHECK(refuses<ValueError>([&] { words.extend_to(5); }, "bpe", "word"));
   CHECK_THROWS_AS(words.limit_to(1), ValueError);
-
   tokens.limit_to(3);
-  CHECK(tokens.size() == 3);
   CHECK(tokens.without_text(5) == TokenIds{1, 3, 4});
-  CHECK(tokens.encode("ba") == TokenIds{2, 0});
-  for (const char* limited : {"ab", "<pad>"}) CHECK_FALSE(tokens.find(limited).has_value());
-  // The first is refused, whichever it is.
-  check_unknown(tokens, "baab", "ab", 12, "token 'ab'", 10);
-  check_unknown(tokens, "bba<pad>", "<pad>", 13, "token '<pad>'", 10);
-  check_unknown(tokens, "babc", "ab", 1, "token 'ab'");
-  check_unknown(tokens, "bacab", "c", 2, "byte 'c'");
-  check_unknown(tokens, "b<pad>c", "<pad>", 1, "token '<pad>'");
-  check_unknown(Tokenizer(BytePairs({"a", "b"})), "ab\xff", "\xff", 2, "byte '\\xff'");
 }
 
-TEST_CASE("what a tokenizer does not have is named, and shown so that a terminal stays as it is") {
-  const Tokenizer words(Tokens::word, two_birds), characters(Tokens::character, two_birds);
-  check_unknown(words, "birds swim", "swim", 6, "word 'swim'");
-  check_unknown(words, "birds swim", "swim", 106, "word 'swim'", 100);
-  check_unknown(characters, "b\x1b[2J", "\x1b", 1, "character '\\x1b'");
-  check_unknown(characters, "b\xC2\x9b", "\xC2\x9b", 1, "'\\xc2\\x9b' (U+009B)");
-  check_unknown(characters, "ß", "ß", 0, "'ß' (U+00DF)");
-  check_unknown(words, "b\xff\0\n"s, "b\xff\0"s, 0, "'b\\xff\\x00'");
-  check_unknown(words, std::string(1000, 'x'), std::string(1000, 'x'), 0,
-                "'" + std::string(80, 'x') + "...'");
-  for (const Dim id : {Dim{5}, Dim{-1}})
-    CHECK(refuses<ValueError>([&] { words.decode({id}); }, "number " + std::to_string(id),
-                              "there are 5"));
+TEST_CASE(
+    "an unknown symbol is named with its place in a longer text; without it, the rest is known") {
+  const SymbolList parts{"a", "b", "ab", "ß", "c", "<p>", "\n", "(", ",", " "};
+  for (const Tokenizer& tokens :
+       {Tokenizer(Tokens::character, "ab,\n ("), Tokenizer(Tokens::word, "a b, (ab\n"),
+        Tokenizer(BytePairs({"a", "b", "ab", " ", ",", "\n"}, {{0, 1}}), {{"<p>", 6}})})
+    for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+      Rng rng(seed);
+      const std::string text = random_parts(rng, parts, 12);
+      CAPTURE(to_string(tokens.kind()), text);
+      const UnknownSymbols found = tokens.unknown_symbols(text);
+      Dim counted = 0;
+      for (const auto& entry : found.counts) counted += entry.second;
+      CHECK(counted == found.unknown);
+      if (tokens.kind() != Tokens::bpe)  // a pair may be merged where a symbol was left out
+        CHECK(std::ssize(tokens.encode(found.rest)) == found.all - found.unknown);
+      CHECK(tokens.unknown_symbols(found.rest).unknown == 0);
+      try {
+        tokens.encode(text, 100);
+        CHECK(found.unknown == 0);
+      } catch (const UnknownSymbol& error) {
+        CHECK(error.at == 100 + found.first);
+        CHECK(text.substr(found.first, error.symbol.size()) == error.symbol);
+        CHECK(found.counts.contains(error.symbol));
+      }
+    }
+  CHECK(refuses<ValueError>([] { require_utf8("b\xff", 10); }, "UTF-8 at byte 11"));
 }
 
-TEST_CASE("what a tokenizer does not have is counted, and left out of a text") {
-  const Tokenizer letters(Tokens::character, "abc\n"),
-      pairs(BytePairs({"a", "b", "ab"}, {{0, 1}}), {{"<|end|>", 3}});
-  Tokenizer limited = with_gaps();
-  limited.limit_to(3);
-  struct Row {
-    Tokenizer tokens;
-    std::string text;
-    SymbolCounts counts;
-    Dim unknown, all;
-    std::size_t first;
-    std::string rest;
-  };
-  for (const Row& row : std::vector<Row>{
-           {letters, "aüb\nßßca🐦ü", {{"ß", 2}, {"ü", 2}, {"🐦", 1}}, 5, 10, 1, "ab\nca"},
-           {letters, "", {}, 0, 0, 0, ""},
-           {letters, "abc", {}, 0, 3, 0, "abc"},
-           {letters, "üß", {{"ü", 1}, {"ß", 1}}, 2, 2, 0, ""},
-           {pairs, "xabx<|end|>c\xff", {{"c", 1}, {"x", 2}, {"\xff", 1}}, 4, 6, 0, "ab<|end|>"},
-           {limited, "bac<pad>abb<pad>", {{"c", 1}, {"<pad>", 2}, {"ab", 1}}, 4, 7, 2, "bab"},
-           {limited, "ba", {}, 0, 2, 0, "ba"},
-           {Tokenizer(Tokens::byte, "a"), "\xff\0"s, {}, 0, 2, 0, "\xff\0"s}}) {
-    CAPTURE(row.text);
-    const UnknownSymbols found = row.tokens.unknown_symbols(row.text);
-    CHECK(found.counts == row.counts);
-    CHECK(found.unknown == row.unknown);
-    CHECK(found.all == row.all);
-    CHECK(found.first == row.first);
-    CHECK(found.rest == row.rest);
-  }
-  CHECK_THROWS_AS(letters.unknown_symbols("a\xff"), ValueError);
-  const Tokenizer words(Tokens::word, "birds walk, (then) fly. pi is 3.14\n");
-  for (const auto& [text, rest] :
-       {std::pair{"birds swim, then (swim) fly.\n", "birds  , then ( ) fly.\n"},
-        {"swim,walk-fly 3.15 3.14!\n", "    3.14 \n"},
-        {"then\r\nbirds", "then\r\nbirds"}}) {
-    const UnknownSymbols unknown = words.unknown_symbols(text);
-    CHECK(unknown.rest == rest);
-    CHECK(static_cast<Dim>(words.encode(unknown.rest).size()) == unknown.all - unknown.unknown);
-  }
-  CHECK(words.unknown_symbols("walk!").counts == SymbolCounts{{"!", 1}});
-}
-
-TEST_CASE("a tokenizer is made again from its symbols, or from numbers alone") {
-  for (const Tokens kind : {Tokens::character, Tokens::word, Tokens::byte}) {
-    const Tokenizer learned(kind, two_birds);
-    const Tokenizer again(kind, kind == Tokens::byte ? SymbolList{} : learned.symbols());
-    CHECK(again.symbols() == learned.symbols());
-    CHECK(again.encode(two_birds) == learned.encode(two_birds));
-    CHECK(again.decode(again.encode(two_birds)) == two_birds);
-    CHECK(tokens_named(to_string(kind)) == kind);
-  }
-  CHECK(tokens_named("bpe") == Tokens::bpe);
-  CHECK(refuses<ValueError>([] { tokens_named("letter"); }, "bpe", "'letter'"));
+TEST_CASE("numbers alone are a tokenizer, and parts that do not belong together are refused") {
   CHECK(number_tokenizer(1).size() == 1);
   const Tokenizer numbers = number_tokenizer(12);
   CHECK(numbers.encode("11 0  7") == TokenIds{11, 0, 7});
   CHECK(numbers.decode({11, 0, 7}) == "11 0 7");
   CHECK_FALSE(numbers.end_of_text().has_value());
-  check_unknown(numbers, "3 12", "12", 2, "word '12'");
   for (const Dim wrong : {Dim{0}, Dim{-1}, most_symbols + 1})
     CHECK(refuses<ValueError>([&] { number_tokenizer(wrong); }, "number_tokenizer", "1000000",
                               "got " + std::to_string(wrong)));
+  CHECK(refuses<ValueError>([] { tokens_named("letter"); }, "bpe", "'letter'"));
+  CHECK(refuses<ValueError>([] { Tokenizer(Tokens::byte, SymbolList{"a"}); }, "1 symbols", "byte"));
+  CHECK(refuses<ValueError>([] { Tokenizer(Tokens::bpe, SymbolList{"a"}); }, "bpe", "BytePairs"));
+  for (const Tokens kind : {Tokens::character, Tokens::word})
+    CHECK(refuses<ValueError>([&] { Tokenizer(kind, kind == Tokens::word ? " \t" : ""); },
+                              "no symbols"));
+  for (const Dim wrong : {Dim{-1}, most_symbols})
+    CHECK(refuses<ValueError>(
+        [&] {
+          Tokenizer(BytePairs({"a"}), {{"b", wrong}});
+        },
+        "'b'", "number " + std::to_string(wrong)));
+  CHECK(refuses<ValueError>(
+      [] {
+        SpecialTokens({{std::string(1025, 'x'), 3}});
+      },
+      "number 3 has 1025"));
+  CHECK_NOTHROW(SpecialTokens({{std::string(1024, 'x'), 3}}));
 }
 
-TEST_CASE("parts that no text could have given, or that do not belong together, are refused") {
-  const auto made = [](Tokens kind, SymbolList symbols) {
-    return [=] { Tokenizer(kind, symbols); };
+TEST_CASE("tokenizer json: byte pairs with any numbers, special tokens and numbers without text") {
+  Tokenizer before(BytePairs({"ab", "", "b", "a", " ", "aba"}, {{0, 3}, {3, 2}}),
+                   {{"<é>", 7, true, false}, {"a", 3}});
+  before.extend_to(9);
+  CHECK(written(before) ==
+        R"({"kind":"bpe","rule":"gpt2","vocab":["ab","","b","a","Ġ","aba","","",""],)"
+        R"("merges":[[0,3],[3,2]],"added_tokens":[)"
+        R"({"id":3,"content":"a","single_word":false,"lstrip":false,"rstrip":false,)"
+        R"("normalized":false,"special":true},)"
+        R"({"id":7,"content":"\u003cé\u003e","single_word":false,"lstrip":false,"rstrip":false,)"
+        R"("normalized":true,"special":false}]})");
+  CHECK(written(Tokenizer(Tokens::word, "a, b\n")) ==
+        R"({"kind":"word","rule":"punctuation","symbols":["\u0009,","\u000a","a","b"]})");
+  CHECK(written(Tokenizer(Tokens::byte, "b")) == R"({"kind":"byte"})");
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Rng rng(seed);
+    const Tokenizer random = tests::random_tokenizer(rng);
+    CHECK(tests::equal_tokenizers(read_tokenizer(read_json(written(random))), random));
+  }
+  for (const char* json : {R"("<s>")", R"({"__type":"AddedToken","content":"<s>","special":true})"})
+    CHECK(read_added_token(read_json(json)) == SpecialToken{"<s>"});
+}
+
+TEST_CASE("tokenizer json: a vocabulary of GPT-2's size is read in less than a second") {
+  const Tokenizer before = tests::gpt2_sized_tokenizer();
+  const std::string text = written(before);
+  std::optional<Tokenizer> read;
+  CHECK(testing::processor_seconds([&] { read = read_tokenizer(read_json(text)); }) <
+        (testing::sanitized ? 20 : 1));
+  CHECK(tests::equal_tokenizers(read.value(), before));
+}
+
+TEST_CASE("tokenizer json: lists that no training writes end at their limit") {
+  const auto list = [](std::string begin, const std::string& item, Dim count) {
+    for (Dim i = 1; i < count; ++i) begin += "," + item;
+    return begin + "]}";
   };
-  using S = SymbolList;
-  CHECK(refuses<ValueError>(made(Tokens::word, S{"a", "b", "a"}), "symbols 0 and 2", "'a'"));
-  CHECK(refuses<ValueError>(made(Tokens::word, S{"a", ""}), "symbol 1", "empty"));
-  CHECK(refuses<ValueError>(made(Tokens::word, S{}), "no symbols"));
-  CHECK(refuses<ValueError>(made(Tokens::word, S{"a b"}), "symbol 0", "'a b'"));
-  CHECK(refuses<ValueError>(made(Tokens::word, S{"walk,"}), "symbol 0", "'walk,'"));
-  CHECK(refuses<ValueError>(made(Tokens::character, S{"ab"}), "symbol 0", "'ab'"));
-  CHECK(refuses<ValueError>(made(Tokens::character, S{"\xff"}), "symbol 0", "'\\xff'"));
-  CHECK(refuses<ValueError>(made(Tokens::byte, S{"a"}), "1 symbols", "byte"));
-  CHECK(refuses<ValueError>(made(Tokens::bpe, S{"a"}), "bpe", "BytePairs"));
-  CHECK(refuses<ValueError>([] { Tokenizer(Tokens::character, ""); }, "no symbols"));
-  CHECK(refuses<ValueError>([] { Tokenizer(Tokens::word, " \t"); }, "no symbols"));
-  const auto with = [](SymbolList symbols, std::vector<SpecialToken> special) {
-    return [=] { Tokenizer tokens(BytePairs(symbols), special); };
-  };
-  CHECK(refuses<ValueError>(with({}, {}), "no symbols"));
-  CHECK(refuses<ValueError>(with({"a"}, {{"b", 0}}), "'b'", "number 0", "'a'"));
-  CHECK(refuses<ValueError>(with({"a"}, {{"b", -1}}), "'b'", "number -1"));
-  CHECK(refuses<ValueError>(with({"a"}, {{"b", most_symbols}}), "'b'", "number 1000000"));
-  CHECK(refuses<ValueError>(with({"a"}, {{"b", 1}, {"b", 2}}), "'b'", "twice"));
+  const std::string symbols = R"({"kind":"bpe","rule":"gpt2","merges":[],"vocab":["a")",
+                    merges = R"({"kind":"bpe","rule":"gpt2","vocab":["a","aa"],"merges":[[0,0])";
+  if (!testing::sanitized)
+    CHECK(read_tokenizer(read_json(list(symbols, "\"\"", most_symbols))).size() == most_symbols);
+  CHECK_THAT(refused_json(list(symbols, "\"\"", most_symbols + 1)),
+             ContainsSubstring("vocab[1000000] ") && EndsWith("1,000,000"));
+  CHECK_THAT(refused_json(list(merges, "[0,0]", most_symbols + 1)),
+             ContainsSubstring("merges[1000000] ") && EndsWith("1,000,000"));
 }

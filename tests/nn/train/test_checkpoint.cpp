@@ -6,7 +6,7 @@
 #include <map>
 
 #include "nn/io/files.h"
-#include "nn/io/json_reader.h"
+#include "nn/io/json.h"
 #include "nn/io/safetensors.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "nn/io/json_reader.h"
+#include "nn/io/json.h"
 #include "nn/io/safetensors.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"
