@@ -90,6 +90,12 @@ void LessonText::refuse(const std::string& what) const {
   throw fledge::ValueError(name_ + ".md: " + what);
 }
 
+const Trial& LessonText::trial(const std::string& option) const {
+  for (const Trial& trial : trials_)
+    if (trial.option == option) return trial;
+  refuse("nothing to try has the option " + option);
+}
+
 void LessonText::read_block(const Lines& lines) {
   const std::string& first = lines[0];
   std::string text = joined(lines), before;
@@ -98,6 +104,16 @@ void LessonText::read_block(const Lines& lines) {
   };
   if (first == "## Read in the code") {
     reads_places_ = true;
+  } else if (first == "## Try") {
+    reads_trials_ = true;
+  } else if (reads_trials_) {
+    Trial trial;
+    if (!take_until(text, "- `", before) || !take_until(text, "`: ", trial.value))
+      refuse("what to try is written - `--option value`: what. This is not: " + text);
+    if (begins(trial.value, "--") && !take_until(trial.value, " ", trial.option))
+      refuse("a value is missing in " + trial.value);
+    trial.what = text;
+    trials_.push_back(trial);
   } else if (reads_places_) {
     SourcePlace place;
     if (!take_until(text, "- `", before) || !take_until(text, "`, `", place.file) ||

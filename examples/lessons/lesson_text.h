@@ -19,8 +19,10 @@
 //     > 000: the words of the note                 a slip in a note, in three lines:
 //     > comes out: the right result
 //     > why: the reason
-//     ## Read in the code                          the last part: places in the sources
+//     ## Read in the code                          behind the parts: places in the sources
 //     - `engine/ops/softmax.cpp`, `softmax`: what stands there
+//     ## Try                                       behind it: options to play with
+//     - `--beta 3`: what the program does with this option
 #pragma once
 
 #include <cstddef>
@@ -38,6 +40,11 @@ struct SourcePlace {
   std::string file, name, what;  // "engine/ops/softmax.cpp", "softmax", "the formula and its rule"
 };
 
+/// An option to play with, with a value as an example.
+struct Trial {
+  std::string option, value, what;  // "--beta", "3", "the weights for another beta"
+};
+
 class LessonText {
  public:
   /// Reads the text and the glossary. Throws ValueError, with the name of the file and the block, for
@@ -49,6 +56,9 @@ class LessonText {
   const std::string& question() const { return question_; }
   const std::string& prediction() const { return prediction_; }
   const std::vector<SourcePlace>& reading() const { return reading_; }
+  const std::vector<Trial>& trials() const { return trials_; }
+  /// The trial of this option. Throws ValueError if the text has none.
+  const Trial& trial(const std::string& option) const;
 
   /// Prints as far as all values are known.
   void print_known();
@@ -84,9 +94,10 @@ class LessonText {
   std::string name_, title_, question_, prediction_;
   std::map<std::string, std::string> glossary_;
   std::vector<SourcePlace> reading_;
+  std::vector<Trial> trials_;
   std::vector<Block> blocks_;
   std::size_t printed_ = 0;
-  bool reads_places_ = false;
+  bool reads_places_ = false, reads_trials_ = false;
   Kind last_ = Kind::part;
   std::map<std::string, std::string> values_;
   std::map<std::string, Check> checks_;

@@ -4,22 +4,14 @@
 // trained model. Key idea: the embedding of a word is the same in every sentence. Attention mixes
 // vectors of other words into it, so the vector after attention depends on the sentence.
 // Next: 02_worked_example; examples/birds/text_model.h, nn/layers/block.h.
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <string>
-#include <vector>
-
-#include "engine/autograd.h"
 #include "examples/birds/text_model.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/support/table.h"
+#include "examples/lessons/vocabulary.h"
 #include "nn/generate/sampler.h"
 
-namespace fledge {
-namespace {
+using namespace fledge;
+using namespace support;
 
-using support::formatted, support::Lesson, support::LessonText, support::Table;
+namespace {
 
 // -- Part 1: two numbers for each word, (animal, chemistry) ---------------------------------------
 
@@ -135,11 +127,6 @@ void walk_in_a_model(LessonText& to) {
   to.claim("not the neighbour", weights[1] > 0.9 && weights[2] < 0.05);
 }
 
-void lesson(LessonText& to) {
-  mole_by_hand(to);
-  walk_in_a_model(to);
-}
-
 /// --sentence "cats sometimes walk"
 void compare_sentence(Lesson& to, const std::string& sentence) {
   const Corpus corpus = birds::read_text();
@@ -163,39 +150,9 @@ void compare_sentence(Lesson& to, const std::string& sentence) {
                 cosine(last.before, walk.before), cosine(last.after, walk.after)));
 }
 
-support::Svg picture() {
-  constexpr double left = 70, bottom = 400, unit = 160;
-  support::Svg svg(580, 450);
-  using Anchor = support::Svg::Anchor;
-  svg.text(20, 30, "One embedding of 'mole', two vectors after attention", Anchor::start, 17);
-  svg.arrow(left, bottom, left + 2.3 * unit, bottom, "#444444");
-  svg.arrow(left, bottom, left, bottom - 2.2 * unit, "#444444");
-  svg.text(left + 2.3 * unit, bottom + 36, "animal", Anchor::end, 14);
-  svg.text(left + 8, bottom - 2.15 * unit, "chemistry", Anchor::start, 14);
-  const auto arrow = [&](const Pair& to, const char* name, double dx, const std::string& colour) {
-    const double x = left + to[0] * unit, y = bottom - to[1] * unit;
-    svg.arrow(left, bottom, x, y, colour, 3);
-    const std::string label = name + formatted(" (%.1f, %.1f)", to[0], to[1]);
-    svg.text(x + dx, y - 12, label, Anchor::start, 14, colour);
-  };
-  arrow(mole, "'mole' before attention", 0, "#444444");
-  arrow(beside(dug), "'mole' in 'the mole dug'", -60, support::svg_colours()[0]);
-  arrow(beside(gas), "'mole' in 'a mole of gas'", 14, support::svg_colours()[1]);
-  return svg;
-}
-
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/01_why_attention",
-       .body = fledge::lesson,
-       .plays = {{.option = "--sentence",
-                  .value = "dogs sometimes walk",
-                  .help =
-                      "shows where the last word looks and what comes next; use words of the text",
-                  .with_text = fledge::compare_sentence}},
-       .picture = fledge::picture});
+  return run_lesson(argc, argv, {mole_by_hand, walk_in_a_model},
+                    {{"--sentence", compare_sentence}});
 }

@@ -5,22 +5,13 @@
 // product with v1 is the same weighted sum of the numbers vj·v1, so no row with weights from 0 to 1
 // that add up to 1 gives more than the largest of them.
 // Next: 03_one_head; examples/birds/by_hand.cpp, which computes the same with the engine.
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <sstream>
-#include <string>
-
 #include "examples/birds/by_hand.h"
-#include "examples/lessons/attention/triangle.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/support/table.h"
-#include "examples/support/text.h"
+#include "examples/lessons/vocabulary.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-
-using support::formatted, support::Lesson, support::LessonText, support::Table;
 
 using Three = std::array<double, 3>;
 constexpr std::array<Three, 3> V{{{0.1, 0.2, 0.3},      // v1: birds
@@ -133,12 +124,6 @@ void triangle_of_rows(LessonText& to) {
   to.set("from 'birds'", "%.1f", A[0][2]);
 }
 
-void lesson(LessonText& to) {
-  nine_products(to);
-  closer_or_not(to);
-  triangle_of_rows(to);
-}
-
 /// --row "0.2,0.3,0.5"
 void try_row(Lesson& to, const std::string& text) {
   Three a{};
@@ -147,13 +132,12 @@ void try_row(Lesson& to, const std::string& text) {
   bool read = true;
   for (double& weight : a) {
     std::getline(parts, part, ',');
-    read = read && support::number_variable(weight, {-100, 100}).set(part).empty();
+    read = read && number_variable(weight, {-100, 100}).set(part).empty();
     part.clear();
   }
   if (!read || std::getline(parts, rest))
-    support::refuse_usage(
-        "--row needs three numbers from -100 to 100, and has " + support::quoted(text),
-        "write --row 0.2,0.3,0.5");
+    refuse_usage("--row needs three numbers from -100 to 100, and has " + quoted(text),
+                 "write --row 0.2,0.3,0.5");
   const Three v = mixed(a);
   to.say(
       formatted("'walk' gives 'birds' %.3g, 'sometimes' %.3g and itself %.3g. Its new vector is "
@@ -168,29 +152,9 @@ void try_row(Lesson& to, const std::string& text) {
                          total(a)));
 }
 
-/// The triangle of rows, with lines of equal v3'.v1 and the row of the example.
-support::Svg picture() {
-  support::Svg svg(700, 500);
-  svg.text(20, 30, "Every legal row of 'walk' is a point in this triangle",
-           support::Svg::Anchor::start, 17);
-  svg.text(20, 50, "On a dashed line v3'.v1, the association with 'birds', is everywhere the same");
-  Triangle triangle(svg, 130, 460, 420);
-  for (int level = -8; level <= 12; level += 2) triangle.contour(level / 100.0);
-  triangle.dot(legal, support::svg_colours()[0], formatted("the example: %.3f", legal_product));
-  return svg;
-}
-
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/02_worked_example",
-       .body = fledge::lesson,
-       .plays = {{.option = "--row",
-                  .value = "0.2,0.3,0.5",
-                  .help = "another row for 'walk': its new vector and the three measures",
-                  .with_text = fledge::try_row}},
-       .picture = fledge::picture});
+  return run_lesson(argc, argv, {nine_products, closer_or_not, triangle_of_rows},
+                    {{"--row", try_row}});
 }

@@ -4,24 +4,13 @@
 // Key idea: a_ij = softmax over j of q_i·k_j/√d, and word i receives Σ_j a_ij·v_j. The query and the
 // keys give the weights of lesson 2; the values are what the weights mix.
 // Words are rows here and columns in the note. Next: 04_softmax; nn/layers/attention.h.
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <numeric>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "engine/array_math.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/support/table.h"
-#include "examples/support/text.h"
+#include "examples/lessons/vocabulary.h"
 #include "nn/layers/attention.h"
 
-namespace fledge {
-namespace {
+using namespace fledge;
+using namespace support;
 
-using support::formatted, support::Lesson, support::LessonText, support::Table;
+namespace {
 
 constexpr std::size_t n = 4, C = 4, d = 2;  // words; numbers of a word; the head size
 using Pair = std::array<double, d>;
@@ -148,22 +137,15 @@ void all_rows(LessonText& to) {
     to.set(name, "%d x %d", static_cast<int>(of.dim(0)), static_cast<int>(of.dim(1)));
 }
 
-void lesson(LessonText& to) {
-  three_vectors(to);
-  one_row(to);
-  all_rows(to);
-}
-
 /// --query "0,3"
 void try_query(Lesson& to, const std::string& text) {
   Pair query{};
   const std::size_t comma = std::min(text.find(','), text.size());
   const std::string second = comma < text.size() ? text.substr(comma + 1) : "";
-  if (!support::number_variable(query[0], {-9, 9}).set(text.substr(0, comma)).empty() ||
-      !support::number_variable(query[1], {-9, 9}).set(second).empty())
-    support::refuse_usage(
-        "--query needs two numbers from -9 to 9, and has " + support::quoted(text),
-        "write --query 0,3");
+  if (!number_variable(query[0], {-9, 9}).set(text.substr(0, comma)).empty() ||
+      !number_variable(query[1], {-9, 9}).set(second).empty())
+    refuse_usage("--query needs two numbers from -9 to 9, and has " + quoted(text),
+                 "write --query 0,3");
   const Row row = look(3, query, k, v);
   to.say("'bird' with the query " + digits(query) +
          ". Keys: 'the' (0, 0), 'fluffy' and 'blue' (2, 0), 'bird' (0, 1).\n");
@@ -173,44 +155,8 @@ void try_query(Lesson& to, const std::string& text) {
          "query can give 'fluffy' and 'blue' different weights: their keys are equal.");
 }
 
-/// Values flow from the words on the left to 'bird'; lines are as thick as the weights.
-support::Svg picture() {
-  support::Svg svg(690, 420);
-  using Anchor = support::Svg::Anchor;
-  const std::string &blue = support::svg_colours()[0], &orange = support::svg_colours()[1];
-  const Row row = look(3, q[3], k, v);
-  constexpr double from = 300, to = 455, middle = 240;
-  svg.text(20, 30, "One head: what 'bird' receives", Anchor::start, 17);
-  svg.text(20, 52, "The thicker the line, the larger the weight of a word", Anchor::start, 13);
-  svg.text(20, 95, "word", Anchor::start, 13);
-  svg.text(100, 95, "key", Anchor::start, 13, blue);
-  svg.text(185, 95, "value", Anchor::start, 13, orange);
-  for (std::size_t j = 0; j < n; ++j) {
-    const double y = 135 + 70 * double(j), w = row.weights[j];
-    svg.text(20, y, words[j], Anchor::start, 16);
-    svg.text(100, y, digits(k[j]), Anchor::start, 15, blue);
-    svg.text(185, y, digits(v[j]), Anchor::start, 15, orange);
-    svg.line(from, y - 5, to, middle, orange, 0.5 + 16 * w);
-    svg.text(from - 8, y, formatted("%.3f", w), Anchor::end, 13);
-  }
-  svg.text(to + 15, middle - 40, "'bird', query " + digits(q[3]), Anchor::start, 15, blue);
-  svg.text(to + 15, middle + 5, "receives " + digits(row.received), Anchor::start, 15, orange);
-  svg.text(to + 15, middle + 50, "becomes " + digits(becomes(3, row)), Anchor::start, 15);
-  svg.text(to + 15, middle + 70, "noun, adjective, soft, blue", Anchor::start, 12);
-  return svg;
-}
-
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/03_one_head",
-       .body = fledge::lesson,
-       .plays = {{.option = "--query",
-                  .value = "0,3",
-                  .help = "another query for 'bird': its weights and what it becomes",
-                  .with_text = fledge::try_query}},
-       .picture = fledge::picture});
+  return run_lesson(argc, argv, {three_vectors, one_row, all_rows}, {{"--query", try_query}});
 }

@@ -4,22 +4,13 @@
 // Key idea: a sum of d random products has the standard deviation sqrt(d), and a softmax of large
 // scores hardly changes when they change.
 // Next: 05_mask.cpp.
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <string>
-#include <vector>
+#include "examples/lessons/vocabulary.h"
 
-#include "engine/autograd.h"
-#include "engine/ops.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/support/line_plot.h"
-#include "examples/support/table.h"
+using namespace fledge;
+using namespace support;
 
-namespace fledge {
 namespace {
 
-using support::formatted, support::Lesson, support::LessonText, support::Table;
 using Numbers = std::vector<double>;
 
 double largest(const Numbers& numbers) { return *std::max_element(numbers.begin(), numbers.end()); }
@@ -170,42 +161,14 @@ void why_sqrt_d(LessonText& to) {
   to.claim("by q.k", divided.derivative / root > 100 * q_k.derivative);
 }
 
-void lesson(LessonText& to) {
-  from_scores_to_weights(to);
-  how_fast_a_weight_changes(to);
-  why_sqrt_d(to);
-}
-
 void another_seed(Lesson& to, std::int64_t seed) {
   to.say("The table of part 3 with other random numbers: last digits change, the rule stays.\n");
   to.show(table_of(rows_of(static_cast<std::uint64_t>(seed))));
 }
 
-support::Svg picture() {
-  support::LinePlot plot;
-  plot.x_name = "d: numbers in a query";
-  plot.has_log_axis = true;
-  plot.levels = {{"ten equal weights", 0.1}};
-  plot.curves = {{"largest of ten weights, scores not divided", "x", "x", {}},
-                 {"largest of ten weights, scores divided by sqrt(d)", "o", "o", {}}};
-  for (const auto& [d, q_k, divided] : rows_of(1)) {
-    plot.curves[0].points.emplace_back(d, q_k.weight);
-    plot.curves[1].points.emplace_back(d, divided.weight);
-  }
-  return plot_picture(plot);
-}
-
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv,
-                             {.name = "attention/04_softmax",
-                              .body = fledge::lesson,
-                              .plays = {{.option = "--seed",
-                                         .value = "7",
-                                         .help = "the table of part 3 with other random numbers",
-                                         .limits = {0, 1e9},
-                                         .with_whole_number = fledge::another_seed}},
-                              .picture = fledge::picture});
+  return run_lesson(argc, argv, {from_scores_to_weights, how_fast_a_weight_changes, why_sqrt_d},
+                    {{"--seed", another_seed, {0, 1e9}}});
 }

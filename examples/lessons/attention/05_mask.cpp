@@ -4,24 +4,16 @@
 // the mask lies if queries are columns). Key idea: a hidden score counts as minus infinity, so its
 // weight is exactly 0, and each word is computed as if the text ended there.
 // Next: 06_positions.cpp.
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <limits>
-#include <numeric>
-#include <string>
-#include <vector>
 
-#include "engine/autograd.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/lessons/tensors.h"
-#include "examples/support/table.h"
+#include "examples/lessons/vocabulary.h"
 #include "nn/gpt/language_model.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
 
-using support::Lesson, support::LessonText, support::Table;
 /// The vocabulary of the model, and its only text: word i has the number i.
 const char* const text[] = {"birds", "sometimes", "walk", "on", "the",
                             "grass", "slowly",    "and",  "fly"};
@@ -146,12 +138,6 @@ void what_the_mask_is_not(LessonText& to) {
   to.claim("mirrored", are_mirrored);
 }
 
-void lesson(LessonText& to) {
-  minus_infinity(to);
-  all_prefixes_at_once(to);
-  what_the_mask_is_not(to);
-}
-
 void another_length(Lesson& to, std::int64_t n) {
   const Losses alone = losses_of(n, false), once = losses_of(n, true);
   to.say("Each prefix read alone, and all of them in one pass. The last two columns agree.\n");
@@ -160,35 +146,9 @@ void another_length(Lesson& to, std::int64_t n) {
   to.claim(farthest(once.gradient, alone.gradient) < 1e-14, "the same gradient, to 14 digits");
 }
 
-support::Svg picture() {
-  const auto start = support::Svg::Anchor::start, end = support::Svg::Anchor::end;
-  const double left = 120, top = 90, cell = 60;
-  support::Svg svg(560, 480);
-  svg.text(20, 28, "The causal mask: a word sees itself and earlier words", start, 16);
-  svg.text(20, 52, "The word of a row looks at the words of the columns.", start, 13);
-  for (Dim i = 0; i < 6; ++i) {
-    const double at = cell * static_cast<double>(i);
-    svg.text(left - 8, top + at + 34, text[i], end);
-    svg.text(left + at + cell / 2, top - 8, text[i], support::Svg::Anchor::middle, 11);
-    for (Dim j = 0; j < 6; ++j)
-      svg.box(left + cell * static_cast<double>(j) + 1, top + at + 1, cell - 2, cell - 2,
-              is_seen(i, j) ? support::svg_colours()[0] : "#dddddd");
-  }
-  svg.text(20, 470, "blue: may be seen;  grey: hidden, score minus infinity, weight 0");
-  return svg;
-}
-
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv,
-                             {.name = "attention/05_mask",
-                              .body = fledge::lesson,
-                              .plays = {{.option = "--words",
-                                         .value = "4",
-                                         .help = "the table of part 2 for another number of words",
-                                         .limits = {3, 8},
-                                         .with_whole_number = fledge::another_length}},
-                              .picture = fledge::picture});
+  return run_lesson(argc, argv, {minus_infinity, all_prefixes_at_once, what_the_mask_is_not},
+                    {{"--words", another_length, {3, 8}}});
 }

@@ -4,26 +4,14 @@
 // positions). Key idea: the result of attention is a sum over words, and a sum does not depend on
 // the order of its terms. So the order must be in the vectors: x = word vector + position vector.
 // Next: 07_turning_a_head.cpp.
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdint>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include "engine/autograd.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/lessons/tensors.h"
-#include "examples/support/errors.h"
-#include "examples/support/table.h"
+#include "examples/lessons/vocabulary.h"
 #include "nn/layers/attention.h"
 #include "nn/optim/adamw.h"
 
-namespace fledge {
-namespace {
+using namespace fledge;
+using namespace support;
 
-using support::Lesson, support::LessonText, support::Table;
+namespace {
 
 struct Sentence {
   std::array<const char*, 3> words{};
@@ -152,21 +140,14 @@ void a_task(LessonText& to) {
   to.claim_rate("guessed", guessed, 3, 3);
 }
 
-void lesson(LessonText& to) {
-  order_is_lost(to);
-  order_is_in_the_vectors(to);
-  distance_has_no_influence(to);
-  a_task(to);
-}
-
 /// How much the result of each word changes if the sentence is read backwards.
 void another_sentence(Lesson& to, const std::string& sentence) {
   std::istringstream in(sentence);
   std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(support::printable(word));
+  for (std::string word; in >> word;) words.push_back(printable(word));
   if (words.size() < 3 || words.size() > 6)
-    support::refuse_usage("--sentence must have 3 to 6 words: got " + std::to_string(words.size()),
-                          "give for example --sentence \"cat sees mouse\"");
+    refuse_usage("--sentence must have 3 to 6 words: got " + std::to_string(words.size()),
+                 "give for example --sentence \"cat sees mouse\"");
   std::vector<Dim> ids;  // equal words have equal numbers
   for (const std::string& word : words)
     ids.push_back(std::find(words.begin(), words.end(), word) - words.begin());
@@ -182,8 +163,7 @@ void another_sentence(Lesson& to, const std::string& sentence) {
   const Tensor with = attention(x + p) - embedding(attention(x_back + p), backwards);
   Table table = Table::of_numbers({"word", "no positions", "positions"});
   for (Dim i = 0; i < n; ++i)
-    table.row("%s | %.3f | %.3f",
-              support::cut(words[static_cast<std::size_t>(i)], 20, "...").c_str(),
+    table.row("%s | %.3f | %.3f", cut(words[static_cast<std::size_t>(i)], 20, "...").c_str(),
               largest(row(without, i)), largest(row(with, i)));
   to.say(
       "Attention with random parameters reads the sentence forwards and backwards. For each word "
@@ -192,44 +172,10 @@ void another_sentence(Lesson& to, const std::string& sentence) {
   to.show(table.text());
 }
 
-support::Svg picture() {
-  const auto start = support::Svg::Anchor::start;
-  const double left = 60, bottom = 380, unit = 95;
-  support::Svg svg(640, 410);
-  svg.text(20, 28, "With positions 'bites' has two new vectors (large dots)", start, 16);
-  for (const double at : {0., 1., 2., 3.}) {
-    svg.line(left, bottom - unit * at, left + 3 * unit, bottom - unit * at, "#dddddd");
-    svg.line(left + unit * at, bottom, left + unit * at, bottom - 3 * unit, "#dddddd");
-  }
-  for (const bool is_dog_first : {true, false}) {
-    const Sentence sentence = with_positions(is_dog_first ? dog_first() : man_first());
-    const std::string& colour = support::svg_colours()[is_dog_first ? 0 : 1];
-    const std::vector<double> x = numbers(sentence.x),
-                              mixed = numbers(bites_looks_at(sentence).mixed);
-    const double x_mixed = left + unit * mixed[0], y_mixed = bottom - unit * mixed[1];
-    for (std::size_t j = 0; j < 3; ++j) {
-      const double x_word = left + unit * x[2 * j], y_word = bottom - unit * x[2 * j + 1];
-      svg.line(x_word, y_word, x_mixed, y_mixed, colour, 1, !is_dog_first);
-      svg.text(x_word + 5, y_word - (is_dog_first ? 6 : -14), sentence.words[j], start, 12, colour);
-    }
-    svg.circle(x_mixed, y_mixed, 8, colour);
-    svg.text(370, is_dog_first ? 110 : 135, is_dog_first ? "dog bites man" : "man bites dog", start,
-             14, colour);
-  }
-  return svg;
-}
-
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/06_positions",
-       .body = fledge::lesson,
-       .plays = {{.option = "--sentence",
-                  .value = "cat sees mouse",
-                  .help = "how much each word changes if your sentence is read backwards",
-                  .with_text = fledge::another_sentence}},
-       .picture = fledge::picture});
+  return run_lesson(argc, argv,
+                    {order_is_lost, order_is_in_the_vectors, distance_has_no_influence, a_task},
+                    {{"--sentence", another_sentence}});
 }

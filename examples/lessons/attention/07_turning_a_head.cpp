@@ -2,23 +2,14 @@
 //
 // Works out note 000, item 15: "a learnt A". Key idea: ds_j = a_j (v_j.v1 - v3'.v1). A score should
 // rise if its word is better than the present mixture. All words share W_Q and W_K.
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <vector>
+#include "examples/lessons/vocabulary.h"
 
-#include "engine/autograd.h"
-#include "engine/ops.h"
-#include "examples/lessons/attention/triangle.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/lessons/tensors.h"
-#include "examples/support/table.h"
+using namespace fledge;
+using namespace support;
 
-namespace fledge {
 namespace {
 
-using support::formatted, support::Lesson, support::LessonText, support::Svg, support::Table;
-using Three = Triangle::Row;  // three numbers: one for each word, or the numbers of a vector
+using Three = std::array<double, 3>;  // three numbers: one for each word, or the numbers of a vector
 
 const double root = std::sqrt(3.0);
 const char* const words[] = {"'birds'", "'sometimes'", "'walk'"};
@@ -160,22 +151,6 @@ void with_rate(Lesson& to, double rate) {
   to.say("G should rise in each row. At a rate that is too large it falls in the first step.");
 }
 
-Svg picture() {
-  Svg svg(700, 500);
-  svg.text(20, 26, "How a gradient turns a head: the attention weights of 'walk', step by step",
-           Svg::Anchor::start, 14);
-  Triangle triangle(svg, 130, 460, 420);
-  for (const double level : {-0.08, -0.04, 0.0, 0.04, 0.08, 0.12}) triangle.contour(level);
-  const std::string& blue = support::svg_colours()[0];
-  std::vector<Three> rows;
-  for (const Look& at : learn(10)) rows.push_back(three(at.a));
-  triangle.path(rows, blue);
-  triangle.dot(rows[0], blue, "step 0", Svg::Anchor::start);
-  for (const std::size_t n : {10UL, 15UL, 20UL, 100UL})
-    triangle.dot(rows[n], blue, formatted("step %d", static_cast<int>(n)));
-  return svg;
-}
-
 void lesson(LessonText& to) {
   const std::vector<Look> path = learn(10);
   from_goal_to_scores(to, path[0]);
@@ -185,17 +160,7 @@ void lesson(LessonText& to) {
 }
 
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/07_turning_a_head",
-       .body = fledge::lesson,
-       .plays = {{.option = "--rate",
-                  .value = "1000",
-                  .help = "the table of steps at another learning rate: when is it too large?",
-                  .limits = {0.001, 1000},
-                  .with_number = fledge::with_rate}},
-       .picture = fledge::picture});
+  return run_lesson(argc, argv, {lesson}, {{"--rate", with_rate, {0.001, 1000}}});
 }

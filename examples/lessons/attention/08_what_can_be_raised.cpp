@@ -4,26 +4,17 @@
 // learn, the others stay. Key idea: Q and K choose a mean of the values that there are, so they
 // have a ceiling. V changes the values, and has none. So a large association proves no attention.
 // Next: 09_why_q_and_k; examples/birds/learning.cpp, which does the same in make run.
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <vector>
-
-#include "engine/autograd.h"
 #include "examples/birds/by_hand.h"
 #include "examples/birds/learning.h"
-#include "examples/lessons/attention/triangle.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/lessons/tensors.h"
-#include "examples/support/errors.h"
-#include "examples/support/table.h"
+#include "examples/lessons/vocabulary.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
 
 using birds::Learned, birds::Objective;
-using support::formatted, support::Lesson, support::LessonText, support::Svg, support::Table;
-using Three = Triangle::Row;  // three numbers, one for each word
+using Three = std::array<double, 3>;  // three numbers, one for each word
 
 const std::vector<std::string> five_ways{"Q", "K", "Q and K", "V", "Q, K and V"};
 
@@ -114,8 +105,7 @@ void raising_the_cosine(LessonText& to) {
 void with_learns(Lesson& to, const std::string& text) {
   if (text.find_first_of("QKV") == std::string::npos ||
       text.find_first_not_of("QKV, ") != std::string::npos)
-    support::refuse_usage("--learns must be some of Q, K and V: got " + support::quoted(text),
-                          "write --learns Q,V");
+    refuse_usage("--learns must be some of Q, K and V: got " + quoted(text), "write --learns Q,V");
   Table table = table_of_ways();
   add(table, birds::learn(text, Objective::product));
   to.say("G is the product v3'.v1. The last columns are the weights of 'walk' at the end.\n");
@@ -125,43 +115,9 @@ void with_learns(Lesson& to, const std::string& text) {
              : "V stays, so G is below its ceiling, 0.14.");
 }
 
-Svg picture() {
-  Svg svg(700, 500);
-  svg.text(20, 26, "Where 'walk' looks while G = v3'.v1 is raised, by five ways of learning",
-           Svg::Anchor::start, 14);
-  svg.text(20, 46, "Each point is a row of three weights. All paths begin at the same point.");
-  Triangle triangle(svg, 110, 460, 420);
-  for (std::size_t i = 0; i < five_ways.size(); ++i) {
-    const Learned way = birds::learn(five_ways[i], Objective::product);
-    const std::string& ink = support::svg_colours()[i];
-    std::vector<Three> rows;
-    for (const birds::Look& look : way.path) rows.push_back(look.attention);
-    triangle.path(rows, ink, i == 0 ? 6 : 2.5);  // the path of Q lies below that of K
-    triangle.dot(rows.back(), ink);
-    svg.text(440, 120 + 22 * static_cast<double>(i),
-             formatted("%-10s  %d steps: G = %.2f", way.learns.c_str(), static_cast<int>(way.steps),
-                       way.after.association),
-             Svg::Anchor::start, 12, ink);
-  }
-  return svg;
-}
-
-void lesson(LessonText& to) {
-  with_and_without_a_ceiling(to);
-  all_three(to);
-  raising_the_cosine(to);
-}
-
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv,
-                             {.name = "attention/08_what_can_be_raised",
-                              .body = fledge::lesson,
-                              .plays = {{.option = "--learns",
-                                         .value = "Q,V",
-                                         .help = "another choice of the matrices that learn",
-                                         .with_text = fledge::with_learns}},
-                              .picture = fledge::picture});
+  return run_lesson(argc, argv, {with_and_without_a_ceiling, all_three, raising_the_cosine},
+                    {{"--learns", with_learns}});
 }

@@ -4,22 +4,13 @@
 // 004.12 of examples/NOTES.md. Key idea: to look and to be looked at are different things, and a
 // symmetric score cannot tell them apart. W = W_Q·W_Kᵀ decides; two thin matrices make it small.
 // Next: 10_ephemeral_network.cpp, the weights as a network.
-#include <algorithm>
-#include <array>
-#include <cmath>
-
-#include "engine/autograd.h"
-#include "engine/ops.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/lessons/tensors.h"
-#include "examples/support/table.h"
+#include "examples/lessons/vocabulary.h"
 #include "nn/optim/adamw.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
 
 namespace {
-
-using support::formatted, support::Lesson, support::LessonText, support::Table;
 
 constexpr std::array players{"rock", "paper", "scissors"};  // each one beats the one before it
 
@@ -115,8 +106,8 @@ void symmetric_scores(LessonText& to) {
 }
 
 void one_matrix_in_between(LessonText& to) {
-  to.set("thin", support::thousands(2 * 768 * 64));
-  to.set("large", support::thousands(768 * 768));
+  to.set("thin", thousands(2 * 768 * 64));
+  to.set("large", thousands(768 * 768));
   const auto [X, W_Q, W_K] = five_random_words();
   const Tensor Q = matmul(X, W_Q), S = scores(X, {W_Q, W_K}), W = matmul(W_Q, transpose(W_K));
   const Tensor C = matmul(Q, inverse(slice(Q, 0, 0, 2)));  // Q = C·(rows 1 and 2 of Q)     (5, 2)
@@ -141,53 +132,9 @@ void with_seed(Lesson& to, std::int64_t seed) {
   }
 }
 
-/// The players in a triangle. Arrows go from each to the others, as wide as the weights.
-void draw_triangle(support::Svg& svg, double left, const char* title, const Tensor& weights) {
-  const double x[] = {left + 160, left + 270, left + 50}, y[] = {110, 290, 290};
-  const std::vector<double> a = numbers(weights), wanted = numbers(victims());
-  svg.text(left, 70, title, {}, 15);
-  for (std::size_t i = 0; i < 3; ++i) {
-    for (std::size_t k = 0; k < 3; ++k) {  // 25 pixels before the other player, 6 to the right
-      if (a[3 * i + k] < 0.02) continue;
-      const double length = i == k ? 1 : std::hypot(x[k] - x[i], y[k] - y[i]);
-      const double dx = (x[k] - x[i]) / length, dy = (y[k] - y[i]) / length;
-      svg.arrow(x[i] + 25 * dx - 6 * dy, y[i] + 25 * dy + 6 * dx, x[k] - 25 * dx - 6 * dy,
-                y[k] - 25 * dy + 6 * dx, support::svg_colours()[wanted[3 * i + k] > 0 ? 0 : 1],
-                8 * a[3 * i + k]);
-    }
-    svg.text(x[i], y[i], players[i], support::Svg::Anchor::middle, 14);
-    svg.text(x[i], y[i] + 15, formatted("itself %.2f", a[4 * i]), support::Svg::Anchor::middle, 10);
-  }
-}
-
-support::Svg picture() {
-  support::Svg svg(680, 360);
-  svg.text(20, 28, "Rock, paper, scissors: where each player looks after training", {}, 16);
-  draw_triangle(svg, 20, "W_Q and W_K", learned_weights(Sides::untied, 2));
-  draw_triangle(svg, 350, "one matrix for both", learned_weights(Sides::tied, 2));
-  svg.text(20, 345, "Blue: to the player that it beats. Orange: to another one.");
-  return svg;
-}
-
-void lesson(LessonText& to) {
-  game(to);
-  symmetric_scores(to);
-  one_matrix_in_between(to);
-}
-
 }  // namespace
 
-}  // namespace fledge
-
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/09_why_q_and_k",
-       .body = fledge::lesson,
-       .plays = {{.option = "--seed",
-                  .value = "3",
-                  .help = "the weights that are learned from other random numbers",
-                  .limits = {1, 1e6},
-                  .with_whole_number = fledge::with_seed}},
-       .picture = fledge::picture});
+  return run_lesson(argc, argv, {game, symmetric_scores, one_matrix_in_between},
+                    {{"--seed", with_seed, {1, 1e6}}});
 }

@@ -4,21 +4,13 @@
 // examples/NOTES.md. Key idea: nodes are words, edges are weights, and values travel along
 // the edges to the word that looks. W_Q, W_K and W_V stay; the next input makes another network.
 // Next: 11_copy_and_average.cpp; nn/gpt/decoder.h, which adds one node at a time.
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <sstream>
-
-#include "examples/lessons/lesson_page.h"
-#include "examples/support/errors.h"
-#include "examples/support/table.h"
+#include "examples/lessons/vocabulary.h"
 #include "nn/layers/attention.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
 
 namespace {
-
-using support::formatted, support::Lesson, support::LessonText, support::Table;
 
 constexpr std::array players{"rock", "paper", "scissors"};
 constexpr Dim rock = 0, paper = 1, scissors = 2;
@@ -57,11 +49,11 @@ std::string label(const Input& input, std::size_t place) {
 std::string drawn(const Input& input) {
   std::string lines, line;
   for (const Edge& e : network(input)) {
-    if (e.from == 0) line = "   " + support::pad_right(label(input, e.to), 10);
+    if (e.from == 0) line = "   " + pad_right(label(input, e.to), 10);
     const auto strokes = static_cast<std::size_t>(std::lround(6 * e.weight));
     line +=
         "  <" + std::string(strokes, '=') + formatted(" %.2f ", e.weight) + label(input, e.from);
-    if (e.from == e.to) lines += support::wrapped(line, 80, 15) + "\n";
+    if (e.from == e.to) lines += wrapped(line, 80, 15) + "\n";
   }
   return lines;
 }
@@ -146,13 +138,13 @@ void network_of(Lesson& to, const std::string& text) {
   for (std::string word; words >> word;) {
     const auto found = std::find(players.begin(), players.end(), word);
     if (found == players.end())
-      support::refuse_usage("--words knows rock, paper and scissors: got " + support::quoted(word),
-                            "give for example --words 'rock paper rock'");
+      refuse_usage("--words knows rock, paper and scissors: got " + quoted(word),
+                   "give for example --words 'rock paper rock'");
     input.push_back(found - players.begin());
   }
   if (input.empty() || input.size() > 8)
-    support::refuse_usage(formatted("--words needs 1 to 8 words: got %zu", input.size()),
-                          "give for example --words 'rock paper rock'");
+    refuse_usage(formatted("--words needs 1 to 8 words: got %zu", input.size()),
+                 "give for example --words 'rock paper rock'");
   to.say("Each line begins with the word that looks. Behind it stand the edges that end there:\n");
   to.show(drawn(input));
   to.say(
@@ -160,54 +152,9 @@ void network_of(Lesson& to, const std::string& text) {
       "missing, the word looks at all words equally.");
 }
 
-/// Edges go up, from the word that is looked at to the word that looks, as thick as their weights.
-void draw(support::Svg& svg, double left, double top, const std::array<std::string, 3>& labels,
-          const std::vector<Edge>& edges, const std::string& colour) {
-  const auto x = [&](std::size_t i) { return left + 110 * static_cast<double>(i); };
-  for (const Edge& e : edges)
-    svg.arrow(x(e.from), top + 120, x(e.to), top + 20, colour, std::max(0.6, 7 * e.weight), 0.7);
-  for (std::size_t i = 0; i < 3; ++i)
-    for (const double y : {top + 12, top + 136})
-      svg.text(x(i), y, labels[i], support::Svg::Anchor::middle);
-}
-
-support::Svg picture() {
-  support::Svg svg(690, 420);
-  svg.text(15, 26, "Attention: edges are computed", {}, 15);
-  svg.text(380, 26, "Classical: edges are stored", {}, 15);
-  std::vector<Edge> fixed;
-  for (std::size_t j = 0; j < 3; ++j)
-    for (std::size_t i = 0; i < 3; ++i) fixed.push_back({j, i, persistent[j][i]});
-  double top = 45;
-  for (const Input& input : {Input{paper, scissors, rock}, {paper, paper, rock}}) {
-    draw(svg, 60, top, {label(input, 0), label(input, 1), label(input, 2)}, network(input),
-         support::svg_colours()[0]);
-    draw(svg, 420, top, {"number 1", "number 2", "number 3"}, fixed, support::svg_colours()[1]);
-    top += 170;
-  }
-  svg.text(15, 390, "Edges go up, to the word that looks. Thick edges have large weights.");
-  svg.text(15, 410, "The second input is below the first. Only the left network changes.");
-  return svg;
-}
-
-void lesson(LessonText& to) {
-  what_travels(to);
-  another_input(to);
-  beside_a_stored_network(to);
-}
-
 }  // namespace
 
-}  // namespace fledge
-
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/10_ephemeral_network",
-       .body = fledge::lesson,
-       .plays = {{.option = "--words",
-                  .value = "rock paper rock",
-                  .help = "the network of your own words: rock, paper and scissors",
-                  .with_text = fledge::network_of}},
-       .picture = fledge::picture});
+  return run_lesson(argc, argv, {what_travels, another_input, beside_a_stored_network},
+                    {{"--words", network_of}});
 }

@@ -5,27 +5,17 @@
 // here and columns in the note: its M s is s·M here with M transposed. As in the note, scores are not
 // divided by sqrt(d).
 // Next: engine/ops/softmax.cpp, then 12_noisy_keys.
-#include <algorithm>
-#include <cmath>
 #include <numbers>
 
-#include "engine/array_math.h"
-#include "engine/ops.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/lessons/tensors.h"
-#include "examples/support/line_plot.h"
-#include "examples/support/table.h"
+#include "examples/lessons/vocabulary.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-
-using support::formatted, support::Lesson, support::LessonText, support::Table;
 
 constexpr Dim n = 6, d = 6;  // the number of keys and values, and of the numbers of each
 
-double length(const Tensor& x) { return std::sqrt(sum(x * x).item()); }
-double number(const Tensor& x, Dim i) { return value_of(x.value()[i]); }
-Tensor normal(const Shape& shape, Rng& rng) { return random_normal(shape, 0, 1, rng); }
 
 /// Random rows of length 1, each at right angles to the others (Gram-Schmidt).
 Tensor orthonormal(Dim rows, Rng& rng) {
@@ -120,12 +110,6 @@ void take_out(LessonText& to) {
   to.claim("two numbers", products.size() == 2 && length(matmul(products, A) - v_a) < 1e-14);
 }
 
-void lesson(LessonText& to) {
-  copying(to);
-  averaging(to);
-  take_out(to);
-}
-
 /// The weights of a query beta (k_a + k_b) + gap k_a, with six orthonormal keys.
 void with_beta(Lesson& to, double beta) {
   Rng rng(3);
@@ -140,31 +124,8 @@ void with_beta(Lesson& to, double beta) {
            "both rows of weights add up to 1");
 }
 
-/// The weights of a copy and of a mean, against the gap between the scores.
-support::Svg picture() {
-  support::LinePlot plot;
-  plot.x_name = "gap between the scores";
-  plot.curves = {{"to copy: the weight of v_1", "x", "x", {}},
-                 {"to average: the weight of v_a, and of v_b", "o", "o", {}}};
-  for (int i = 0; i <= 80; ++i) {
-    const double gap = i / 4.0, e = std::exp(gap);
-    plot.curves[0].points.emplace_back(gap, e / (e + n - 1));
-    plot.curves[1].points.emplace_back(gap, e / (2 * e + n - 2));
-  }
-  return plot_picture(plot);
-}
-
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv,
-                             {.name = "attention/11_copy_and_average",
-                              .body = fledge::lesson,
-                              .plays = {{.option = "--beta",
-                                         .value = "3",
-                                         .help = "the weights for another beta",
-                                         .limits = {0, 300},
-                                         .with_number = fledge::with_beta}},
-                              .picture = fledge::picture});
+  return run_lesson(argc, argv, {copying, averaging, take_out}, {{"--beta", with_beta, {0, 300}}});
 }

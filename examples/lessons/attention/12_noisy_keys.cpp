@@ -5,22 +5,15 @@
 // in one softmax, two scores must be equal, and exp makes a small difference large. With two heads,
 // each score must only be much larger than the others.
 // Next: nn/layers/attention.h, then 13_residual_and_block.
-#include <algorithm>
-#include <cmath>
-#include <functional>
 #include <numbers>
 
-#include "engine/array_math.h"
-#include "engine/ops.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/lessons/tensors.h"
+#include "examples/lessons/vocabulary.h"
 #include "examples/support/plots.h"
-#include "examples/support/table.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-
-using support::formatted, support::Lesson, support::LessonText, support::sparkline, support::Table;
 
 constexpr Dim n = 6;  // keys; their means are the axes
 constexpr Dim draws = 4000;
@@ -183,42 +176,8 @@ void with_variance(Lesson& to, double of_length) {
   line("two heads, ", with_two_heads(keys));
 }
 
-/// Both histograms of the last part.
-support::Svg picture() {
-  const Tensor keys = drawn_keys(alpha, along);
-  const Tensor shares[] = {with_one_head(keys), with_two_heads(keys)};
-  using Anchor = support::Svg::Anchor;
-  support::Svg svg(620, 300);
-  svg.text(20, 24, "The weight of v_a in 4,000 draws; it should be one half", Anchor::start, 14);
-  constexpr int bins = 20;
-  for (int side = 0; side < 2; ++side) {
-    const double left = 40 + 300 * side;
-    for (int bin = 0; bin < bins; ++bin) {
-      const double share = rate(shares[side], [&](double x) {
-        return std::min(static_cast<int>(x * bins), bins - 1) == bin;
-      });
-      svg.box(left + 12 * bin, 250 - 400 * share, 11, 400 * share,
-              support::svg_colours()[static_cast<std::size_t>(side)]);
-    }
-    svg.text(left, 268, "0: only v_b");
-    svg.text(left + 240, 268, "1: only v_a", Anchor::end);
-    svg.text(left + 120, 290, side == 0 ? "one head" : "two heads", Anchor::middle, 13);
-  }
-  return svg;
-}
-
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/12_noisy_keys",
-       .body = fledge::lesson,
-       .plays = {{.option = "--variance",
-                  .value = "0.1",
-                  .help = "one head and two heads, for another variance of the length",
-                  .limits = {0, 10},
-                  .with_number = fledge::with_variance}},
-       .picture = fledge::picture});
+  return run_lesson(argc, argv, {lesson}, {{"--variance", with_variance, {0, 10}}});
 }

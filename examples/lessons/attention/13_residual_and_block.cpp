@@ -4,19 +4,14 @@
 // attention gives a change dE, and E' = E + dE keeps the word. Sums of many changes grow, so layer
 // norm brings each vector back to one size before it is read. The note writes words in columns.
 // Next: 14_many_heads.cpp; nn/layers/block.h, the same in the library.
-#include <array>
-#include <cmath>
-
-#include "engine/autograd.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/lessons/tensors.h"
-#include "examples/support/table.h"
+#include "examples/lessons/vocabulary.h"
 #include "nn/layers/block.h"
 #include "nn/optim/sgd.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-using support::formatted, support::Lesson, support::LessonText, support::Table;
 
 constexpr std::array words{"dirty", "quantum", "plumbing"};
 
@@ -170,18 +165,18 @@ void norm_and_block(LessonText& to) {
   const std::int64_t all = attention + second + norms + table_rows * n;
   to.claim("GPT-2", all == 124439808 && matrices == 28311552);
   const auto share = [&](std::int64_t part) {
-    return support::percent(static_cast<double>(part) / static_cast<double>(all));
+    return percent(static_cast<double>(part) / static_cast<double>(all));
   };
-  to.set("in W_Q, W_K, W_V", support::thousands(qkv));
-  to.set("in all", support::thousands(all));
+  to.set("in W_Q, W_K, W_V", thousands(qkv));
+  to.set("in all", thousands(all));
   to.set("share of these", share(qkv));
-  to.set("with output", support::thousands(matrices));
+  to.set("with output", thousands(matrices));
   to.set("share with output", share(matrices));
   to.set("share of second parts", share(second));
   to.set("share of embeddings", share(table_rows * n));
 }
 
-void length(Lesson& to, double times) {
+void with_length(Lesson& to, double times) {
   const std::vector<double> a = to_vector(with_longer_query(times).value());
   to.say(
       formatted("The query of 'plumbing' is %g times as long, in the same direction. ", times) +
@@ -190,23 +185,9 @@ void length(Lesson& to, double times) {
   const double sum = std::pow(11, times) + std::pow(8, times) + 1;
   to.claim_near(a[0], std::pow(11, times) / sum, 1e-9, "'dirty': 11^X/(11^X + 8^X + 1)");
 }
-
-void lesson(LessonText& to) {
-  pattern_by_hand(to);
-  residual(to);
-  norm_and_block(to);
-}
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/13_residual_and_block",
-       .body = fledge::lesson,
-       .plays = {{.option = "--length",
-                  .value = "3",
-                  .help = "the weights of 'plumbing' with a query that is 3 times as long",
-                  .limits = {0, 20},
-                  .with_number = fledge::length}}});
+  return run_lesson(argc, argv, {pattern_by_hand, residual, norm_and_block},
+                    {{"--length", with_length, {0, 20}}});
 }

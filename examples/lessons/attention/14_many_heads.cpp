@@ -5,20 +5,14 @@
 // to look. Which head takes which question depends on the seed. One head has only the difference of
 // its two weights to tell the two words apart.
 // Next: nn/layers/attention.h, then 15_cross_attention.
-#include <algorithm>
-
-#include "engine/autograd.h"
-#include "engine/ops.h"
 #include "examples/lessons/attention/reader.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/lessons/tensors.h"
-#include "examples/support/errors.h"
-#include "examples/support/table.h"
+#include "examples/lessons/vocabulary.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-using reader::Question, reader::Reader, support::formatted, support::Lesson, support::LessonText,
-    support::Table;
+using reader::Question, reader::Reader;
 
 // Which word stands before this one? Which word is the first? Asked from the third word on.
 const std::vector<Question> questions{[](Dim t) { return t < 2 ? -1 : t - 1; },
@@ -109,8 +103,8 @@ void two_questions(LessonText& to) {
   to.set("first by head 1", "%d", first_by_head_1);
   to.set("one head", with_one.text());
   to.set("right", percent(one_head.all - one_head.wrong));
-  to.set("wrong", support::thousands(one_head.wrong));
-  to.set("exchanged", support::thousands(one_head.exchanged));
+  to.set("wrong", thousands(one_head.wrong));
+  to.set("exchanged", thousands(one_head.exchanged));
   to.set("right if equal", percent(one_head.right_if_equal));
   to.claim_rate("two heads", right, seeds, 18);
   to.claim_rate("roles", apart, seeds, 17);
@@ -164,15 +158,10 @@ void down_and_up(LessonText& to) {
   to.set("d", std::to_string(d));
 }
 
-void lesson(LessonText& to) {
-  two_questions(to);
-  down_and_up(to);
-}
-
 /// Where each head of one model looks.
 void with_heads(Lesson& to, Dim heads) {
   if (heads != 1 && heads != 2 && heads != 4 && heads != 8)
-    support::refuse_usage("--heads must be 1, 2, 4 or 8", "for example --heads 4");
+    refuse_usage("--heads must be 1, 2, 4 or 8", "for example --heads 4");
   Rng texts(999);
   const Indices unseen = reader::random_texts(100, texts);
   const Reader model = reader::trained(heads, questions, true, Rng(1));
@@ -185,15 +174,7 @@ void with_heads(Lesson& to, Dim heads) {
   to.say(formatted("right answers: %.2f and %.2f", right[0], right[1]));
 }
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv,
-                             {.name = "attention/14_many_heads",
-                              .body = fledge::lesson,
-                              .plays = {{.option = "--heads",
-                                         .value = "4",
-                                         .help = "where each head looks if there are 1, 2, 4 or 8",
-                                         .limits = {1, 8},
-                                         .with_whole_number = fledge::with_heads}}});
+  return run_lesson(argc, argv, {two_questions, down_and_up}, {{"--heads", with_heads, {1, 8}}});
 }

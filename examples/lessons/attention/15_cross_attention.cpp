@@ -4,16 +4,15 @@
 // come from the same text. Here the queries are made of positions alone, and they copy a text
 // backwards. No mask is needed, because the whole text is known.
 // Next: nn/layers/attention.h, CrossAttention; then 16_terms_that_interact.
-#include <algorithm>
-
-#include "engine/ops.h"
 #include "examples/lessons/attention/reader.h"
-#include "examples/lessons/lesson_page.h"
+#include "examples/lessons/vocabulary.h"
 #include "examples/support/attention_map.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-using reader::Reader, support::formatted, support::Lesson, support::LessonText;
+using reader::Reader;
 
 constexpr Dim T = reader::T;
 
@@ -28,9 +27,9 @@ std::vector<double> mean_weights(const Reader& model, const Indices& texts) {
 }
 
 std::string map_of(const std::vector<double>& weights) {
-  support::MapStyle style;
+  MapStyle style;
   style.causal = false;
-  return support::attention_map({"1", "2", "3", "4", "5", "6", "7", "8"}, weights, style);
+  return attention_map({"1", "2", "3", "4", "5", "6", "7", "8"}, weights, style);
 }
 
 void lesson(LessonText& to) {
@@ -64,15 +63,7 @@ void with_seed(Lesson& to, Dim seed) {
   to.say(formatted("right words in 100 new texts: %.3f", reader::accuracy(model, unseen)[0]));
 }
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv,
-                             {.name = "attention/15_cross_attention",
-                              .body = fledge::lesson,
-                              .plays = {{.option = "--seed",
-                                         .value = "7",
-                                         .help = "the map of another model",
-                                         .limits = {1, 1e6},
-                                         .with_whole_number = fledge::with_seed}}});
+  return run_lesson(argc, argv, {lesson}, {{"--seed", with_seed, {1, 1e6}}});
 }

@@ -4,20 +4,13 @@
 // are like the interaction terms of a regression. Key idea: a sum of terms has no interaction. It
 // comes from the weights, because these are computed from the same words.
 // Next: 17_attention_and_mlp, where a mixture is not enough; engine/ops/softmax.cpp.
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <vector>
-
-#include "engine/autograd.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/lessons/tensors.h"
-#include "examples/support/table.h"
+#include "examples/lessons/vocabulary.h"
 #include "nn/layers/attention.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-using support::formatted, support::Lesson, support::LessonText, support::Svg, support::Table;
 
 const double root = std::sqrt(3.0);
 
@@ -132,60 +125,9 @@ void with_scale(Lesson& to, double scale) {
   to.show(table_of_scales({scale}));
   to.say("See whether the weights move. If they stay, the changes add up.");
 }
-
-Svg picture() {
-  Svg svg(700, 460);
-  svg.text(20, 24, "Is attention linear? The first number of v3' while 'birds' moves by t times d",
-           Svg::Anchor::start, 14);
-  const double left = 70, bottom = 390, width = 420, height = 330, highest = 1.4;
-  const auto point = [&](double t, double y) {
-    return std::pair{left + width * t / 2, bottom - height * y / highest};
-  };
-  for (const double y : {0.0, 0.5, 1.0}) {
-    svg.line(left, point(0, y).second, left + width, point(0, y).second, "#dddddd");
-    svg.text(left - 8, point(0, y).second + 4, formatted("%.1f", y), Svg::Anchor::end);
-  }
-  for (const double t : {0.0, 1.0, 2.0})
-    svg.text(point(t, 0).first, bottom + 18, formatted("%.0f", t), Svg::Anchor::middle);
-  svg.text(left + width / 2, bottom + 36, "t: how far 'birds' has moved", Svg::Anchor::middle);
-  const std::vector<double> scales{0, 1, 10, 100};  // 0: fixed weights
-  for (std::size_t n = 0; n < scales.size(); ++n) {
-    std::vector<std::pair<double, double>> points;
-    for (int i = 0; i <= 200; ++i) {
-      const double t = i / 100.0;
-      const Tensor walk =
-          n == 0 ? with_fixed_weights(t, 0) : with_computed_weights(t, 0, scales[n]);
-      points.push_back(point(t, numbers(walk)[0]));
-    }
-    const std::string& ink = support::svg_colours()[n];
-    svg.curve(points, ink, 2.5);
-    svg.text(520, 100 + 22 * static_cast<double>(n),
-             n == 0 ? "fixed weights" : formatted("scores times %g", scales[n]), Svg::Anchor::start,
-             12, ink);
-  }
-  svg.text(
-      20, 450,
-      "Fixed weights give a line. Large scores give two straight pieces, and a steep step between.");
-  return svg;
-}
-
-void lesson(LessonText& to) {
-  two_changes(to);
-  two_parts_of_a_change(to);
-  like_a_regression(to);
-}
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/16_terms_that_interact",
-       .body = fledge::lesson,
-       .plays = {{.option = "--scale",
-                  .value = "30",
-                  .help = "the scores times another number: how large is what is left over?",
-                  .limits = {0, 10000},
-                  .with_number = fledge::with_scale}},
-       .picture = fledge::picture});
+  return run_lesson(argc, argv, {two_changes, two_parts_of_a_change, like_a_regression},
+                    {{"--scale", with_scale, {0, 10000}}});
 }

@@ -3,19 +3,15 @@
 // Works out note 000's conjecture (000.17): attention is a weighted sum, so something that is not
 // linear should follow it. Key idea: the weights of attention add up to 1. On tokens that are all
 // alike they cancel, and attention computes an affine map. Next: lesson 18; nn/layers/mlp.h.
-#include <algorithm>
-#include <cmath>
-
-#include "engine/autograd.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/support/table.h"
+#include "examples/lessons/vocabulary.h"
 #include "nn/layers/attention.h"
 #include "nn/layers/mlp.h"
 #include "nn/optim/adamw.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-using support::formatted, support::Lesson, support::LessonText, support::Table;
 
 constexpr int seeds = 20;
 
@@ -172,41 +168,8 @@ void with_hidden(Lesson& to, std::int64_t numbers) {
       "See that 0 numbers leave the floor of 0.25, and how few numbers are enough.");
 }
 
-/// The answers of a trained model with an MLP for all a and b from -0.25 to 1.25.
-support::Svg picture() {
-  Rng rng(1);
-  const Net net(2, 1, 16, rng);
-  train(net, tasks()[0]);
-  support::Svg svg(420, 390);
-  constexpr auto middle = support::Svg::Anchor::middle;
-  svg.text(210, 28, "XOR by an MLP: darker means nearer to 1", middle, 14);
-  const auto x = [](double a) { return 110 + 200 * a; };
-  const auto y = [](double b) { return 300 - 200 * b; };
-  for (int i = 0; i < 900; ++i) {  // 30 by 30 squares
-    const int column = i / 30, row = i % 30;
-    const double a = -0.225 + 0.05 * column, b = -0.225 + 0.05 * row;
-    svg.box(x(a) - 5, y(b) - 5, 10, 10, support::svg_colours()[0],
-            std::clamp(double(net(thrice(Array({1, 1, 2}, {a, b}))).item()), 0.0, 1.0));
-  }
-  for (const auto& [a, b] : {std::pair{0, 0}, {0, 1}, {1, 0}, {1, 1}}) {
-    svg.circle(x(a), y(b), 20, "white");
-    svg.text(x(a), y(b) + 4, formatted("%d XOR %d", a, b), middle, 8);
-  }
-  svg.text(210, 375, "a grows from left to right, b from below to above", middle);
-  return svg;
-}
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/17_attention_and_mlp",
-       .body = fledge::lesson,
-       .plays = {{.option = "--hidden",
-                  .value = "2",
-                  .help = "XOR of two bits with so many numbers in the MLP, 20 seeds",
-                  .limits = {0, 64},
-                  .with_whole_number = fledge::with_hidden}},
-       .picture = fledge::picture});
+  return run_lesson(argc, argv, {lesson}, {{"--hidden", with_hidden, {0, 64}}});
 }

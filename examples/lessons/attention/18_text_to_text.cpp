@@ -4,21 +4,16 @@
 // language model is a function from the words so far to probabilities of the next word. Its loss
 // stands between two numbers that need no model: that of guessing, and the floor of the text.
 // Next: lesson 19; nn/gpt/language_model.cpp, nn/train/trainer.cpp.
-#include <algorithm>
-#include <cmath>
-
-#include "engine/autograd.h"
 #include "examples/lessons/attention/blanks.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/support/errors.h"
-#include "examples/support/table.h"
+#include "examples/lessons/vocabulary.h"
 #include "nn/inspect/least_loss.h"
 #include "nn/inspect/ngram_losses.h"
 #include "nn/train/trainer.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-using support::formatted, support::Lesson, support::LessonText, support::Table;
 
 /// The same model before training and after it.
 struct Models {
@@ -139,9 +134,8 @@ void against_counting(LessonText& to) {
   std::vector<double> tables(4), models(2);
   int early = 0, worse = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const Corpus corpus =
-        read_corpus(support::built_in_text(),
-                    {.reading = Reading::lines, .tokens = Tokens::word, .seed = seed});
+    const Corpus corpus = read_corpus(
+        built_in_text(), {.reading = Reading::lines, .tokens = Tokens::word, .seed = seed});
     const std::vector<double> counted =
         ngram_losses(corpus.train, corpus.valid, corpus.tokenizer.size(), 3);
     const std::vector<double> losses = losses_set_aside(corpus, seed);
@@ -166,20 +160,12 @@ void lesson(LessonText& to) {
 
 void with_prompt(Lesson& to, const std::string& prompt) {
   const Models models;
-  support::with_advice("give words of the built-in text, such as \"but cats are good at\"",
-                       [&] { to.show(five_likeliest(models, prompt)); });
+  with_advice("give words of the built-in text, such as \"but cats are good at\"",
+              [&] { to.show(five_likeliest(models, prompt)); });
   to.say("See that a higher logit by 1 means a probability exp(1) = 2.72 times as large.");
 }
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/18_text_to_text",
-       .body = fledge::lesson,
-       .plays = {{.option = "--prompt",
-                  .value = "but cats are good at",
-                  .help = "the five likeliest next words, before training and after it",
-                  .with_text = fledge::with_prompt}}});
+  return run_lesson(argc, argv, {lesson}, {{"--prompt", with_prompt}});
 }

@@ -4,19 +4,15 @@
 // (000.1), what 'flying' needs (000.26), whether the two words come closer (000.12). Key idea: a
 // weight shows where a head looks. Only an experiment shows why, and what it changes.
 // Next: lesson 20.
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-
 #include "examples/lessons/attention/blanks.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/support/errors.h"
-#include "examples/support/table.h"
+#include "examples/lessons/vocabulary.h"
 #include "nn/inspect/ablation.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-using blanks::Blank, support::formatted, support::Lesson, support::LessonText, support::Table;
+using blanks::Blank;
 using Models = std::vector<LanguageModel>;
 using Numbers = std::vector<double>;  // one for each seed
 
@@ -165,7 +161,7 @@ void own_vectors(LessonText& to, const Models& models) {
 /// The text without the sentences that begin in one of these ways.
 Corpus text_without(const std::vector<std::string>& beginnings) {
   std::string kept;
-  std::istringstream lines{std::string(support::built_in_text())};
+  std::istringstream lines{std::string(built_in_text())};
   for (std::string line; std::getline(lines, line);)
     if (std::none_of(beginnings.begin(), beginnings.end(),
                      [&](const std::string& start) { return line.starts_with(start); }))
@@ -212,9 +208,9 @@ void lesson(LessonText& to) {
 /// The weights of the last word, and the effect of each word on the likeliest next word.
 void with_sentence(Lesson& to, const std::string& sentence) {
   const char* advice = "give words of the built-in text, such as \"birds sometimes walk\"";
-  support::with_advice(advice, [&] {
+  with_advice(advice, [&] {
     if (const std::size_t n = birds::beginning(text(), sentence).size() - 1; n > 9)
-      support::refuse_usage(formatted("a sentence must have at most 9 words: got %zu", n), advice);
+      refuse_usage(formatted("a sentence must have at most 9 words: got %zu", n), advice);
     const Models one = trained(text(), 1);
     const auto [next, p] = birds::complete(one[0], text(), sentence);
     to.say(formatted("The likeliest next word is '%s', with p = %.3f. ",
@@ -228,15 +224,7 @@ void with_sentence(Lesson& to, const std::string& sentence) {
   });
 }
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/19_attention_position_effect",
-       .body = fledge::lesson,
-       .plays = {{.option = "--sentence",
-                  .value = "birds often",
-                  .help = "the weights of the last word, and the effect of each word on the next",
-                  .with_text = fledge::with_sentence}}});
+  return run_lesson(argc, argv, {lesson}, {{"--sentence", with_sentence}});
 }

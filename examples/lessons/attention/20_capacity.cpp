@@ -4,17 +4,15 @@
 // alone; the width stays 16, and so do all other sizes. Key idea: what a model needs is measured,
 // over twenty seeds. The numbers of W_Q are shared by all words of the text.
 // Next: nn/layers/attention.h, nn/gpt/language_model.h; then 21_partition.
-#include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "examples/lessons/attention/blanks.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/support/table.h"
+#include "examples/lessons/vocabulary.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-using support::formatted, support::Lesson, support::LessonText, support::Table;
 
 constexpr Dim width = 16;
 constexpr int seeds = 20;
@@ -125,7 +123,7 @@ void head_size(LessonText& to, const Corpus& text) {
 }
 
 void heads_and_hidden(LessonText& to, const Corpus& text) {
-  to.set("parameters", support::thousands(count_parameters(birds::new_model(text, 1))));
+  to.set("parameters", thousands(count_parameters(birds::new_model(text, 1))));
   const std::vector<Filled> rows =
       sweep(to, "more heads", text,
             {{2, 8, 32}, {4, 4, 32}, {8, 2, 32}, {16, 1, 32}, {1, 16, 4}, {1, 16, 1}});
@@ -168,16 +166,7 @@ void with_head_size(Lesson& to, Dim size) {
   }
 }
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/20_capacity",
-       .body = fledge::lesson,
-       .plays = {{.option = "--head-size",
-                  .value = "1",
-                  .help = "both blanks, filled by a model with a smaller head",
-                  .limits = {0, 16},
-                  .with_whole_number = fledge::with_head_size}}});
+  return run_lesson(argc, argv, {lesson}, {{"--head-size", with_head_size, {0, 16}}});
 }

@@ -4,19 +4,15 @@
 // set to 0 at a time, and the loss of each word is measured. Key idea: the axes of the values mean
 // nothing: a rotated model computes the same, and its table is another one.
 // Next: nn/inspect/ablation.h; then 22_held_out_pairs.
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <numeric>
-
 #include "examples/lessons/attention/blanks.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/support/table.h"
+#include "examples/lessons/vocabulary.h"
 #include "nn/train/trainer.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-using blanks::Blank, support::formatted, support::LessonText, support::Table;
+using blanks::Blank;
 
 constexpr Dim width = 16;
 constexpr int seeds = 20;
@@ -231,9 +227,5 @@ void lesson(LessonText& to) {
   heads(to, text);
 }
 }  // namespace
-}  // namespace fledge
 
-int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv,
-                             {.name = "attention/21_partition", .body = fledge::lesson});
-}
+int main(int argc, char** argv) { return run_lesson(argc, argv, {lesson}); }

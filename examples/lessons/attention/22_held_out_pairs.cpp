@@ -4,19 +4,15 @@
 // Key idea: what the model learns about one animal holds for every animal with a similar value. A
 // table of counts cannot do this.
 // Next: nn/layers/attention.h, nn/gpt/language_model.h; then 23_break_it.
-#include <algorithm>
-#include <array>
-
-#include "engine/autograd.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/support/table.h"
+#include "examples/lessons/vocabulary.h"
 #include "nn/generate/sampler.h"
 #include "nn/inspect/probes.h"
 #include "nn/train/trainer.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-using support::formatted, support::Lesson, support::LessonText, support::Table;
 
 using Words = std::vector<std::string>;
 const Words animals = {"birds", "hens", "gulls", "crows",   // four of each kind
@@ -188,39 +184,8 @@ void with_seed(Lesson& to, Dim seed) {
         formatted(" was not read: p of the verb %.2f", verb_probability(model, words, held_out)));
 }
 
-/// The distances between the values of all pairs of animals: dark for near.
-support::Svg picture() {
-  const Tokenizer words = all_words();
-  Rng rng(1);
-  const LanguageModel model = trained_model(words, drawn_split(rng, false).read, rng);
-  const Array distances = value_distances(model, words);
-  const double largest = value_of(max(Tensor(distances)).value()[0]);
-  support::Svg svg(470, 440);
-  svg.text(20, 24, "Distances between the values of twelve animals", support::Svg::Anchor::start,
-           14);
-  constexpr double cell = 28, left = 90, top = 50;
-  for (Dim i = 0; i < 12; ++i) {
-    const double y = top + cell * static_cast<double>(i);
-    svg.text(left - 8, y + 0.65 * cell, animals[static_cast<std::size_t>(i)],
-             support::Svg::Anchor::end);
-    for (Dim j = 0; j < 12; ++j)
-      svg.box(left + cell * static_cast<double>(j), y, cell - 1, cell - 1,
-              support::svg_colours()[0], 1 - value_of(distances.at({i, j})) / largest);
-  }
-  svg.text(left, top + 12 * cell + 24, "dark: equal values, white: far apart");
-  return svg;
-}
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv,
-                             {.name = "attention/22_held_out_pairs",
-                              .body = fledge::lesson,
-                              .plays = {{.option = "--seed",
-                                         .value = "7",
-                                         .help = "three other held-out sentences",
-                                         .limits = {1, 1e6},
-                                         .with_whole_number = fledge::with_seed}},
-                              .picture = fledge::picture});
+  return run_lesson(argc, argv, {lesson}, {{"--seed", with_seed, {1, 1e6}}});
 }

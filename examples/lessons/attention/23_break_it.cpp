@@ -4,17 +4,14 @@
 // Key idea: only an experiment shows what a part does, and a low loss can be a sign of cheating.
 // The switches are those of the command: fledge train --without mask, --tie-qk, --freeze q,k.
 // Next: nn/variant.h, nn/gpt/held_parameters.h.
-#include <algorithm>
-#include <cmath>
-
 #include "examples/lessons/attention/variants.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/support/table.h"
+#include "examples/lessons/vocabulary.h"
 #include "nn/inspect/least_loss.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-using support::formatted, support::Lesson, support::LessonText, support::Table;
 using variants::all_variants, variants::Broken, variants::mean_outcome, variants::outcome,
     variants::Outcome, variants::seeds, variants::without;
 
@@ -83,15 +80,7 @@ void without_part(Lesson& to, const std::string& part) {
   to.say("Below 'slowly' and 'flying', 1 means that the blank is filled with this word.");
 }
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/23_break_it",
-       .body = fledge::lesson,
-       .plays = {{.option = "--without",
-                  .value = "mask",
-                  .help = "one run without this part, beside one with all parts",
-                  .with_text = fledge::without_part}}});
+  return run_lesson(argc, argv, {lesson}, {{"--without", without_part}});
 }

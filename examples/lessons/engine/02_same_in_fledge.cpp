@@ -5,21 +5,15 @@
 // keep_grad(), to show every gradient.
 // Key idea: a node is made after its inputs and has a larger id: the ids are the order of the tape.
 // Next: engine/tensor.h, engine/autograd.h, engine/autograd.cpp.
-#include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "engine/autograd.h"
-#include "engine/ops.h"
-#include "examples/lessons/lesson_page.h"
+#include "examples/lessons/vocabulary.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-using support::formatted, support::Lesson, support::LessonText, support::pad_right, support::Svg;
 
 /// A tensor of the formula, and where the picture has it: column and row.
 struct Kept {
@@ -134,30 +128,6 @@ void show_second_pass(LessonText& to) {
   to.claim("gone", y.node()->edges.empty());
 }
 
-/// The graph. An edge is as thick as the gradient that flows along it, from a result to an input.
-Svg picture() {
-  KeptTensors kept;
-  backward(attend(kept), Graph::keep);
-  Svg svg(660, 370);
-  svg.text(20, 24, "The gradient of y flows back along the edges, from right to left",
-           Svg::Anchor::start, 14);
-  const auto x_of = [](const Kept& k) { return 60 + 110 * k.column; };
-  const auto y_of = [](const Kept& k) { return 60 + 60 * k.row; };
-  for (const auto& [id, k] : kept)
-    for (std::size_t i = 0; i < k.x.node()->edges.size(); ++i) {
-      const Kept& input = kept.at(k.x.node()->edges[i].input->id);
-      svg.line(x_of(k), y_of(k), x_of(input), y_of(input), support::svg_colours()[0],
-               1 + 9 * std::abs(flow(kept, k, i)));
-    }
-  for (const auto& [id, k] : kept) {
-    svg.circle(x_of(k), y_of(k), 22, k.x.is_parameter() ? "#f0e442" : "#dddddd");
-    svg.text(x_of(k), y_of(k) - 2, k.name, Svg::Anchor::middle, 12);
-    svg.text(x_of(k), y_of(k) + 12, formatted("%.2f", k.gradient()), Svg::Anchor::middle, 10);
-  }
-  svg.text(20, 356, "below each name: its gradient.  yellow: inputs", Svg::Anchor::start, 12);
-  return svg;
-}
-
 /// The same formula with another query.
 void with_query(Lesson& to, double query) {
   const Tensor q = parameter(Array::full({}, query)), k1 = Array::full({}, 0.5),
@@ -168,22 +138,9 @@ void with_query(Lesson& to, double query) {
                    (e1 / (e1 + e2)).item(), y.item(), value_of(q.grad().item())));
   to.say("The larger the weight is, the smaller dq: there is less left to gain.");
 }
-
-void lesson(LessonText& to) {
-  show_graph(to);
-  show_second_pass(to);
-}
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv,
-                             {.name = "engine/02_same_in_fledge",
-                              .body = fledge::lesson,
-                              .plays = {{.option = "--query",
-                                         .value = "4",
-                                         .help = "the weight and the gradient for another query",
-                                         .limits = {-50, 50},
-                                         .with_number = fledge::with_query}},
-                              .picture = fledge::picture});
+  return run_lesson(argc, argv, {show_graph, show_second_pass},
+                    {{"--query", with_query, {-50, 50}}});
 }

@@ -5,22 +5,17 @@
 // packed. Claims are about results. Times are printed and never claimed: they are this machine's,
 // today.
 // Next: engine/kernels/tiles.h, gemm.cpp; build/fledge bench; then 05_fused_attention.
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstring>
 
-#include "engine/array_math.h"
 #include "engine/base/thread_pool.h"
 #include "engine/kernels/tiles.h"
-#include "engine/ops.h"
 #include "examples/fledge/bench/timing.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/support/table.h"
+#include "examples/lessons/vocabulary.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-using support::formatted, support::Lesson, support::LessonText, support::Table;
 
 constexpr Dim n = 480;  // A, B and C = A·B are n by n
 
@@ -143,12 +138,5 @@ void products(LessonText& to) {
   to.claim("few rows", same_bits(few.value(), slice(C, 0, 0, 7).value()));
 }
 }  // namespace
-}  // namespace fledge
 
-int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv,
-                             {
-                                 .name = "engine/04_make_it_fast",
-                                 .body = fledge::products,
-                             });
-}
+int main(int argc, char** argv) { return run_lesson(argc, argv, {products}); }

@@ -5,21 +5,16 @@
 // computes it again from two numbers (Dao et al. 2022). Claims are about results. Times are printed
 // and never claimed: they are this machine's, today.
 // Next: engine/ops/attention.cpp, engine/kernels/attention.cpp, small_head_attention.cpp.
-#include <algorithm>
-#include <cmath>
-
-#include "engine/autograd.h"
 #include "engine/base/thread_pool.h"
 #include "examples/fledge/bench/timing.h"
-#include "examples/lessons/lesson_page.h"
+#include "examples/lessons/vocabulary.h"
 #include "examples/support/peak_memory.h"
-#include "examples/support/table.h"
 #include "nn/layers/attention.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-using support::formatted, support::Lesson, support::LessonText, support::peak_megabytes,
-    support::Table;
 
 constexpr Dim heads = 4, channels = 128;
 
@@ -102,9 +97,5 @@ void lesson(LessonText& to) {
   to.claim("lengths", worst < 1e-5);
 }
 }  // namespace
-}  // namespace fledge
 
-int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv,
-                             {.name = "engine/05_fused_attention", .body = fledge::lesson});
-}
+int main(int argc, char** argv) { return run_lesson(argc, argv, {lesson}); }
