@@ -54,15 +54,20 @@ bool take_until(std::string& text, std::string_view mark, std::string& before) {
   return true;
 }
 
-/// Calls f with each name in the text, and the place of its {{name}}.
+/// The text with f(name, format) in the place of each {{name|format}}; the format may be "".
 template <class F>
-void each_name(const std::string& text, F f) {
-  for (std::size_t begin = text.find("{{"); begin != std::string::npos;) {
+std::string with_names(const std::string& text, F f) {
+  std::string result;
+  std::size_t from = 0;
+  for (std::size_t begin = 0; (begin = text.find("{{", from)) != std::string::npos;) {
     const std::size_t end = text.find("}}", begin);
-    if (end == std::string::npos) return;
-    f(text.substr(begin + 2, end - begin - 2), begin, end + 2);
-    begin = text.find("{{", end);
+    if (end == std::string::npos) break;
+    std::string format = text.substr(begin + 2, end - begin - 2), name = format;
+    if (!take_until(format, "|", name)) format.clear();
+    result += text.substr(from, begin - from) + f(name, format);
+    from = end + 2;
   }
+  return result + text.substr(from);
 }
 
 /// The meanings of the terms: a row "| term | meaning | lesson |" each.
@@ -150,8 +155,14 @@ void LessonText::read_block(const Lines& lines) {
   }
 }
 
-void LessonText::set(const std::string& name, std::string text) {
-  if (!values_.emplace(name, std::move(text)).second) refuse("{{" + name + "}} has two values");
+std::string TextValue::as_text(const std::string& format) const {
+  fledge::require<fledge::ValueError>(number_ || format.empty(), "lesson", "the text '", text_,
+                                      "' has no format, and not ", format);
+  return number_ ? formatted(format.empty() ? "%g" : format.c_str(), *number_) : text_;
+}
+
+void LessonText::set(const std::string& name, TextValue value) {
+  if (!values_.emplace(name, std::move(value)).second) refuse("{{" + name + "}} has two values");
   print_known();
 }
 
@@ -178,20 +189,17 @@ void LessonText::claim_rate(const std::string& name, int count, int runs, int le
 
 bool LessonText::is_known(const Block& block) const {
   bool known = block.kind != Kind::claim || checks_.contains(block.name);
-  each_name(block.text, [&](const std::string& name, std::size_t, std::size_t) {
+  with_names(block.text, [&](const std::string& name, const std::string&) {
     known = known && values_.contains(name);
+    return "";
   });
   return known;
 }
 
 std::string LessonText::filled(const std::string& text) const {
-  std::string with_values;
-  std::size_t from = 0;
-  each_name(text, [&](const std::string& name, std::size_t begin, std::size_t end) {
-    with_values += text.substr(from, begin - from) + values_.at(name);
-    from = end;
+  return with_names(text, [&](const std::string& name, const std::string& format) {
+    return values_.at(name).as_text(format);
   });
-  return with_values + text.substr(from);
 }
 
 void LessonText::print_known() {
@@ -236,9 +244,10 @@ void LessonText::finish() {
   std::string missing, needless;
   std::map<std::string, int> asked;
   for (const Block& block : blocks_) {
-    each_name(block.text, [&](const std::string& name, std::size_t, std::size_t) {
+    with_names(block.text, [&](const std::string& name, const std::string&) {
       ++asked[name];
       if (!values_.contains(name)) missing += " {{" + name + "}}";
+      return "";
     });
     if (block.kind == Kind::claim && ++asked["[" + block.name] > 0 && !checks_.contains(block.name))
       missing += " [" + block.name + "]";

@@ -1,7 +1,7 @@
 // The text of a lesson: a Markdown file whose numbers, tables and claims are computed.
 //
 // Key idea: the prose stands in attention/04_softmax.md, and 04_softmax.cpp gives a value to each name
-// in it: to.set("sum", "%.3f", sum) for {{sum}}, to.claim("equal", a == b) for [equal]. The text is
+// in it: to.set("sum", x) for {{sum|%.3f}}, to.claim("equal", a == b) for [equal]. The text is
 // printed as far as its values are known, so a reader watches a long computation part by part. A name
 // without a value, or a value that no name asks for, is an error. The text is read when the lesson
 // runs: make lessons builds all of them, and a changed .md needs no build.
@@ -12,6 +12,7 @@
 //     **Question.** How do scores become …?        then the prediction: **Predict.** …
 //     ## A part                                    the parts are numbered when they are printed
 //     Words, with {{sum}} where a value stands     a paragraph; its lines are joined and wrapped
+//     {{sum|%.3f}}                                 a number in this format of printf, else in %g
 //         1 + 1 = {{sum}}                          four blanks: a line of its own, not joined
 //     {{table}}                                    alone: a table or picture, printed unchanged
 //     **softmax**                                  alone: a new word; GLOSSARY.md has its meaning
@@ -27,10 +28,14 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "examples/lessons/lesson.h"
+#include "examples/support/table.h"
 #include "examples/support/text.h"
 
 namespace support {
@@ -43,6 +48,24 @@ struct SourcePlace {
 /// An option to play with, with a value as an example.
 struct Trial {
   std::string option, value, what;  // "--beta", "3", "the weights for another beta"
+};
+
+/// A number, which the text formats, or a text: a table, or words.
+class TextValue {
+ public:
+  template <class Number>
+  requires std::is_arithmetic_v<Number> TextValue(Number number)
+      : number_(static_cast<double>(number)) {}
+  TextValue(std::string text) : text_(std::move(text)) {}
+  TextValue(const char* text) : text_(text) {}
+  TextValue(const Table& table) : text_(table.text()) {}
+
+  /// Throws ValueError for a text with a format.
+  std::string as_text(const std::string& format) const;
+
+ private:
+  std::optional<double> number_;
+  std::string text_;
 };
 
 class LessonText {
@@ -62,11 +85,18 @@ class LessonText {
 
   /// Prints as far as all values are known.
   void print_known();
-  /// Gives {{name}} a text, or one that printf would print. Prints what is known then.
-  void set(const std::string& name, std::string text);
+  /// Gives {{name}} a value. Prints what is known then.
+  void set(const std::string& name, TextValue value);
+  /// The same for a text that printf would print.
   template <class Value, class... Values>
   void set(const std::string& name, const char* format, Value value, Values... values) {
     set(name, formatted(format, value, values...));
+  }
+  /// Several names, each with its value: set_all("sum", x, "mean", x / n).
+  template <class Value, class... Others>
+  void set_all(const char* name, const Value& value, const Others&... others) {
+    set(name, value);
+    if constexpr (sizeof...(others) > 0) set_all(others...);
   }
   /// Whether the claim [name] holds; see Lesson for the three kinds.
   void claim(const std::string& name, bool holds);
@@ -99,7 +129,7 @@ class LessonText {
   std::size_t printed_ = 0;
   bool reads_places_ = false, reads_trials_ = false;
   Kind last_ = Kind::part;
-  std::map<std::string, std::string> values_;
+  std::map<std::string, TextValue> values_;
   std::map<std::string, Check> checks_;
   Lesson& to_;
 };

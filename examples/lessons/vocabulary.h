@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <numeric>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -36,10 +38,35 @@ inline std::string text_of(const Tensor& x, const char* format = "%6.2f") {
 /// a.b, of two vectors of one shape.
 inline double dot(const Tensor& a, const Tensor& b) { return sum(a * b).item(); }
 inline double length(const Tensor& x) { return std::sqrt(dot(x, x)); }
+/// a.b over both lengths.
+inline double cosine(const Tensor& a, const Tensor& b) {
+  return sum(cosine_similarity(a, b)).item();
+}
 /// The largest number, without its sign.
 inline double largest(const Tensor& x) { return std::max(max(x).item(), max(-x).item()); }
 /// The largest difference between two numbers at the same place.
 inline double farthest(const Tensor& a, const Tensor& b) { return largest(a - b); }
+
+/// The words of a text, which blanks separate.
+inline std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+/// The numbers of a text such as "0.2,0.3", each from -limit to limit. Nothing if it is another text.
+template <std::size_t n>
+std::optional<std::array<double, n>> numbers_of(std::string text, double limit,
+                                                char between = ',') {
+  std::array<double, n> found{};
+  text += between;
+  for (double& number : found) {
+    const std::size_t end = std::min(text.find(between), text.size());
+    if (!support::number_variable(number, {-limit, limit}).set(text.substr(0, end)).empty())
+      return {};
+    text.erase(0, end + 1);
+  }
+  if (!text.empty()) return {};
+  return found;
+}
 
 /// The identity matrix (n, n).
 inline Tensor identity(Dim n) {
@@ -48,7 +75,7 @@ inline Tensor identity(Dim n) {
   return ones;
 }
 /// Random numbers with the mean 0 and the standard deviation 1.
-inline Tensor normal(const Shape& shape, Rng& rng) { return random_normal(shape, 0, 1, rng); }
+inline Array normal(const Shape& shape, Rng& rng) { return random_normal(shape, 0, 1, rng); }
 
 /// v1, v2 and v3 of note 000: 'birds', 'sometimes' and 'walk', a vector in each row.
 inline Tensor vectors_of_note_000() {

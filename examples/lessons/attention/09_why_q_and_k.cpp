@@ -1,9 +1,6 @@
-// Why queries and keys have a matrix each: one matrix for both makes the scores symmetric.
-//
-// Works out note 004, "Poorly Structured Notes on AI": items 004.1, 004.3 to 004.5 and 004.10 to
-// 004.12 of examples/NOTES.md. Key idea: to look and to be looked at are different things, and a
-// symmetric score cannot tell them apart. W = W_Q·W_Kᵀ decides; two thin matrices make it small.
-// Next: 10_ephemeral_network.cpp, the weights as a network.
+// Why queries and keys have a matrix each: one matrix for both makes the scores symmetric. To look
+// and to be looked at are different things, and a symmetric score cannot tell them apart. W =
+// W_Q·W_Kᵀ decides; two thin matrices make it small.
 #include "examples/lessons/vocabulary.h"
 #include "nn/optim/adamw.h"
 
@@ -14,7 +11,6 @@ namespace {
 
 constexpr std::array players{"rock", "paper", "scissors"};  // each one beats the one before it
 
-Tensor players_as_words() { return Array({3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1}); }
 /// Row i has a 1 for the player that i beats.
 Tensor victims() { return Array({3, 3}, {0, 0, 1, 1, 0, 0, 0, 1, 0}); }
 
@@ -38,21 +34,18 @@ Tensor scores(const Tensor& X, const Head& W) {
 enum class Sides { tied, untied };
 
 /// The weights of the three players, whose vectors are the rows of the identity matrix.
-Tensor weights(const Head& W) { return softmax(scores(players_as_words(), W)); }
+Tensor weights(const Head& W) { return softmax(scores(identity(3), W)); }
 
 /// AdamW makes the loss, 1 − the mean weight on the victim, small, starting from random numbers.
 Tensor learned_weights(Sides sides, std::uint64_t seed) {
   Rng rng(seed);
-  const Tensor query = parameter(random_normal({3, 3}, 0, 1, rng));
-  const Tensor key = sides == Sides::tied ? query : parameter(random_normal({3, 3}, 0, 1, rng));
+  const Tensor query = parameter(normal({3, 3}, rng));
+  const Tensor key = sides == Sides::tied ? query : parameter(normal({3, 3}, rng));
   std::vector<Tensor> learning{query};
   if (sides == Sides::untied) learning.push_back(key);
-  AdamW optimizer(learning, {.rate = 0.05, .decay = 0});
-  for (int step = 0; step < 300; ++step) {
-    optimizer.zero_grad();
-    backward(1.0 - sum(weights({query, key}) * victims()) / 3);
-    optimizer.step();
-  }
+  minimise(AdamW(learning, {.rate = 0.05, .decay = 0}), 300, [&] {
+    return 1.0 - sum(weights({query, key}) * victims()) / 3;
+  });
   return weights({query, key});
 }
 
@@ -71,9 +64,7 @@ void game(LessonText& to) {
     ++tied[players_right(learned)];
     even += farthest(learned, 1.0 / 3) < 0.05 ? 1 : 0;
   }
-  to.set("two succeed", "%d", tied[2]);
-  to.set("even split", "%d", even);
-  to.set("one succeeds", "%d", tied[1]);
+  to.set_all("two succeed", tied[2], "even split", even, "one succeeds", tied[1]);
   to.claim_rate("two matrices", untied, 100, 100);
   to.claim_rate("one matrix", 100 - tied[3], 100, 100);
 }
@@ -81,8 +72,8 @@ void game(LessonText& to) {
 /// X (5, 4), W_Q (4, 2) and W_K (4, 2)
 std::array<Tensor, 3> five_random_words() {
   Rng rng(1);
-  const Array X = random_normal({5, 4}, 0, 1, rng), W_Q = random_normal({4, 2}, 0, 1, rng);
-  return {X, W_Q, random_normal({4, 2}, 0, 1, rng)};
+  const Tensor X = normal({5, 4}, rng), W_Q = normal({4, 2}, rng);
+  return {X, W_Q, normal({4, 2}, rng)};
 }
 
 void symmetric_scores(LessonText& to) {
@@ -91,9 +82,7 @@ void symmetric_scores(LessonText& to) {
   for (Dim i = 0; i < 3; ++i)
     table.row({formatted("   %d", static_cast<int>(i) + 1), text_of(row(s, i), "%3.0f"),
                text_of(row(exp(s), i)), text_of(sum(row(exp(s), i))), text_of(row(a, i))});
-  to.set("table", table.text());
-  to.set("word 1 to 2", "%.2f", numbers(a)[1]);
-  to.set("word 2 to 1", "%.2f", numbers(a)[3]);
+  to.set_all("table", table, "word 1 to 2", numbers(a)[1], "word 2 to 1", numbers(a)[3]);
   const auto [X, W_Q, W_K] = five_random_words();
   const Tensor tied = scores(X, {W_Q, W_Q}), direct = scores(X, {W_Q, W_K});
   const Tensor swapped = scores(X, {W_K, W_Q});
@@ -102,19 +91,17 @@ void symmetric_scores(LessonText& to) {
                             farthest(softmax(tied), transpose(softmax(tied))) > 0.05);
   to.claim("exchanged", farthest(swapped, transpose(direct)) == 0 && moved > 0.05 &&
                             farthest(softmax(direct), transpose(softmax(swapped))) > 0.05);
-  to.set("moved", "%.2f", moved);
+  to.set("moved", moved);
 }
 
 void one_matrix_in_between(LessonText& to) {
-  to.set("thin", thousands(2 * 768 * 64));
-  to.set("large", thousands(768 * 768));
+  to.set_all("thin", thousands(2 * 768 * 64), "large", thousands(768 * 768));
   const auto [X, W_Q, W_K] = five_random_words();
   const Tensor Q = matmul(X, W_Q), S = scores(X, {W_Q, W_K}), W = matmul(W_Q, transpose(W_K));
   const Tensor C = matmul(Q, inverse(slice(Q, 0, 0, 2)));  // Q = C·(rows 1 and 2 of Q)     (5, 2)
-  to.set("row 1", "%.2f", numbers(C)[4]);
-  to.set("row 2", "%.2f", numbers(C)[5]);
+  to.set_all("row 1", numbers(C)[4], "row 2", numbers(C)[5]);
   const double share = std::exp(1) / (std::exp(1) + 2);
-  to.set("share", "%.2f", share);
+  to.set("share", share);
   to.claim("this W", farthest(sum(softmax(victims()) * victims(), {1}), share) < 1e-15);
   to.claim("same scores", farthest(matmul(matmul(X, W), transpose(X)) / std::sqrt(2.0), S) < 1e-12);
   to.claim("made from two", farthest(matmul(C, slice(S, 0, 0, 2)), S) < 1e-12);

@@ -1,9 +1,6 @@
 // A network that lasts for one input: its edges are computed, and only what makes them is stored.
-//
-// Works out note 004, "Poorly Structured Notes on AI": items 004.7 to 004.9 and 004.14 of
-// examples/NOTES.md. Key idea: nodes are words, edges are weights, and values travel along
-// the edges to the word that looks. W_Q, W_K and W_V stay; the next input makes another network.
-// Next: 11_copy_and_average.cpp; nn/gpt/decoder.h, which adds one node at a time.
+// Nodes are words, edges are weights, and values travel along the edges to the word that looks. W_Q,
+// W_K and W_V stay; the next input makes another network.
 #include "examples/lessons/vocabulary.h"
 #include "nn/layers/attention.h"
 
@@ -25,15 +22,14 @@ struct Edge {
 // Words are one-hot. The query of a player is 6 times the vector of its victim, its key is its own
 // vector. So its score for the victim is 6/√3 = 3.46, and its other scores are 0.
 Tensor query_matrix() { return Array({3, 3}, {0, 0, 6, 6, 0, 0, 0, 6, 0}); }
-Tensor key_matrix() { return Array({3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1}); }
 constexpr double values[3][2] = {{4, 0}, {0, 2}, {1, 3}};  // the rows of W_V (3, 2)
 constexpr int stored = 9 + 9 + 6;                          // numbers in W_Q, W_K and W_V
 
 /// A node for each word and an edge for each weight: row i of A has the edges into word i.
 std::vector<Edge> network(const Input& input) {
-  const Tensor X = embedding(key_matrix(), Indices({static_cast<Dim>(input.size())}, input));
-  const Tensor Q = matmul(X, query_matrix()), K = matmul(X, key_matrix());
-  const std::vector<double> A = to_vector(attend(Q, K, X, 1, causal()).weights.value());
+  const Tensor X = embedding(identity(3), Indices({std::ssize(input)}, input));
+  const std::vector<double> A =
+      numbers(attend(matmul(X, query_matrix()), X, X, 1, causal()).weights);
   std::vector<Edge> edges;
   for (std::size_t i = 0; i < input.size(); ++i)
     for (std::size_t j = 0; j <= i; ++j) edges.push_back({j, i, A[i * input.size() + j]});
@@ -72,22 +68,20 @@ void what_travels(LessonText& to) {
     arrives[1] += y;
   }
   const std::string sum = formatted("(%.2f, %.2f)", arrives[0], arrives[1]);
-  table.row({"   sum", "", "", sum});
+  table.row("   sum |  |  | %s", sum.c_str());
   const double e = std::exp(6 / std::sqrt(3.0)), a = e / (e + 2), b = 1 / (e + 2);
-  to.set("edges into rock", table.text());
-  to.set("weight of scissors", "%.2f", a);
-  to.set("weight of rock", "%.2f", b);
+  to.set_all("edges into rock", table, "weight of scissors", a, "weight of rock", b, "sum", sum);
   to.claim("weights",
            std::abs(edges[4].weight - a) < 1e-12 && std::abs(edges[3].weight - b) < 1e-12);
-  to.set("sum", sum);
   to.claim("sum at rock", std::abs(arrives[0] - (a + 4 * b)) < 1e-12 &&
                               std::abs(arrives[1] - (2 * b + 3 * a)) < 1e-12);
 }
 
 void another_input(LessonText& to) {
-  to.set("three inputs", drawn({paper, scissors, rock}) + "\n" + drawn({rock, scissors, paper}) +
-                             "\n" + drawn({paper, paper, rock}));
-  to.set("stored", "%d", stored);
+  to.set_all("three inputs",
+             drawn({paper, scissors, rock}) + "\n" + drawn({rock, scissors, paper}) + "\n" +
+                 drawn({paper, paper, rock}),
+             "stored", stored);
   bool counted = true, whole = true, kept = true;
   std::vector<Input> all{{}};  // every input of 1 to 6 words
   for (std::size_t i = 0; all[i].size() < 6; ++i)
@@ -106,7 +100,7 @@ void another_input(LessonText& to) {
     const std::vector<Edge> before = network(Input(input.begin(), input.end() - 1));
     kept = kept && std::equal(before.begin(), before.end(), edges.begin());
   }
-  to.set("inputs", "%zu", all.size());
+  to.set("inputs", all.size());
   to.claim("edges", counted);
   to.claim("weights add up", whole);
   to.claim("edges are kept", kept);
@@ -126,16 +120,13 @@ void beside_a_stored_network(LessonText& to) {
   table.row("   stored numbers, ten words | ten do not fit | %d", stored);
   table.row("   edge 2 -> 3, 'paper scissors rock' | %.2f | %.2f", persistent[1][2], met);
   table.row("   edge 2 -> 3, 'paper paper rock' | %.2f | %.2f", persistent[1][2], missed);
-  to.set("both networks", table.text());
-  to.set("if found", "%.2f", met);
-  to.set("if missing", "%.2f", missed);
+  to.set_all("both networks", table, "if found", met, "if missing", missed);
   to.claim("edge changes", met > 0.9 && std::abs(missed - 1.0 / 3) < 1e-15);
 }
 
 void network_of(Lesson& to, const std::string& text) {
-  std::istringstream words(text);
   Input input;
-  for (std::string word; words >> word;) {
+  for (const std::string& word : words_of(text)) {
     const auto found = std::find(players.begin(), players.end(), word);
     if (found == players.end())
       refuse_usage("--words knows rock, paper and scissors: got " + quoted(word),

@@ -1,10 +1,7 @@
-// What one query can fetch from a set of values: a copy, a mean, and a part of a sum.
-//
-// Works out note 001, 001.1 to 001.10: each effect stands beside the formula that predicts it. Key
-// idea: weights are exponentials of scores, so the gap between two scores decides. Vectors are rows
-// here and columns in the note: its M s is s·M here with M transposed. As in the note, scores are not
-// divided by sqrt(d).
-// Next: engine/ops/softmax.cpp, then 12_noisy_keys.
+// What one query can fetch from a set of values: a copy, a mean, and a part of a sum, each beside
+// the formula of note 001 that predicts it. Weights are exponentials of scores, so the gap between
+// two scores decides. Vectors are rows here and columns in the note: its M s is s·M here with M
+// transposed. As in the note, scores are not divided by sqrt(d).
 #include <numbers>
 
 #include "examples/lessons/vocabulary.h"
@@ -15,7 +12,6 @@ using namespace support;
 namespace {
 
 constexpr Dim n = 6, d = 6;  // the number of keys and values, and of the numbers of each
-
 
 /// Random rows of length 1, each at right angles to the others (Gram-Schmidt).
 Tensor orthonormal(Dim rows, Rng& rng) {
@@ -46,7 +42,7 @@ void copying(LessonText& to) {
     worst = std::max(worst, std::abs(error - formula));
     table.row("   %.0f | %.6f | %.6f | %.6f", gap, number(weights, 0), error, formula);
   }
-  to.set("gaps", table.text());
+  to.set("gaps", table);
   to.claim("distance", worst < 1e-14);
   bool distribution = true, copied = true;
   for (int draw = 0; draw < 1000; ++draw) {
@@ -80,11 +76,11 @@ void averaging(LessonText& to) {
     table.row("   %.0f | %.6f | %.6f | %.6f | %.6f", beta, at_a, at_b, expected, last);
   }
   const Tensor shares = weights_of(a * (20 + std::log(3.0)) + b * 20.0, keys);  // beta = 20
-  to.set("betas", table.text());
+  to.set("betas", table);
   to.claim("both weights", worst < 1e-14);
   to.claim("mean", last < 1e-7);
   to.claim_near("with ln 3", number(shares, 0) / number(shares, 1), 3, 1e-12);
-  to.set("formula at 1", "%.3f", formula(1));
+  to.set("formula at 1", formula(1));
 }
 
 void take_out(LessonText& to) {
@@ -103,7 +99,7 @@ void take_out(LessonText& to) {
     worst = std::max(worst, std::abs(error - formula));
     table.row("   %.0f degrees | %.4f | %.4f", degrees, error, formula);
   }
-  to.set("turned", table.text());
+  to.set("turned", table);
   to.claim("right angles", length(matmul(s, M) - v_a) < 1e-14);
   to.claim("error", worst < 1e-14);
   const Tensor products = matmul(s, transpose(A));

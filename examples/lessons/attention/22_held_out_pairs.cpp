@@ -1,9 +1,6 @@
-// Held-out pairs: the model predicts an association that its training text never had.
-//
-// Works out the question of note 000, how a network learns that one word goes with another.
-// Key idea: what the model learns about one animal holds for every animal with a similar value. A
-// table of counts cannot do this.
-// Next: nn/layers/attention.h, nn/gpt/language_model.h; then 23_break_it.
+// Held-out pairs: the model predicts an association that its training text never had. What the model
+// learns about one animal holds for every animal with a similar value. A table of counts cannot do
+// this.
 #include "examples/lessons/vocabulary.h"
 #include "nn/generate/sampler.h"
 #include "nn/inspect/probes.h"
@@ -117,29 +114,30 @@ double weight_on_animal(const LanguageModel& model, const Tokenizer& words, cons
   return first_look(model, Indices({1, 3}, ids)).attention(0, 2, 1);
 }
 
-void one_seed(LessonText& to, const Tokenizer& words) {
+void one_seed(LessonText& to) {
+  const Tokenizer words = all_words();
   Rng rng(1);
   const Split split = drawn_split(rng, false);
   const LanguageModel model = trained_model(words, split.read, rng);
   Table table = Table::of_numbers(
       {"held out", "read with the animal", "p of verb", "weight", "own kind", "others"});
   const Array distances = value_distances(model, words);
-  const auto number = [](double x) { return formatted("%.2f", x); };
   for (std::size_t k = 0; k < 3; ++k) {
     const Sentence& out = split.held_out[k];
     std::string known;
     for (const Sentence& read : split.read)
       if (read.animal == out.animal) known += (known.empty() ? "" : ", ") + read.verb;
     const auto d = kind_distances(distances, out.animal);
-    table.row({out.text(), known, number(verb_probability(model, words, out)),
-               number(weight_on_animal(model, words, out)), number(d[k]),
-               number((d[(k + 1) % 3] + d[(k + 2) % 3]) / 2)});
+    table.row("%s | %s | %.2f | %.2f | %.2f | %.2f", out.text().c_str(), known.c_str(),
+              verb_probability(model, words, out), weight_on_animal(model, words, out), d[k],
+              (d[(k + 1) % 3] + d[(k + 2) % 3]) / 2);
   }
-  to.set("held out", table.text());
+  to.set("held out", table);
   to.claim("likeliest", count_right(model, words, split.held_out) == 3);
 }
 
-void many_seeds(LessonText& to, const Tokenizer& words) {
+void many_seeds(LessonText& to) {
+  const Tokenizer words = all_words();
   int verbatim = 0, all = 0, nearest = 0, mixed_right = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Rng rng(seed);
@@ -158,18 +156,11 @@ void many_seeds(LessonText& to, const Tokenizer& words) {
     const Split mixed = drawn_split(rng, true);
     mixed_right += count_right(trained_model(words, mixed.read, rng), words, mixed.held_out);
   }
-  to.set("all three", "%d", all);
-  to.set("control", "%d", mixed_right);
-  to.set("nearest", "%d", nearest);
+  to.set_all("all three", all, "control", mixed_right, "nearest", nearest);
   to.claim("not read", verbatim == 0);
   to.claim_rate("seeds", all, 100, 95);
   to.claim("nearest", nearest >= 285);
   to.claim("control", mixed_right < 45);
-}
-
-void lesson(LessonText& to) {
-  one_seed(to, all_words());
-  many_seeds(to, all_words());
 }
 
 /// The held-out sentences of another seed.
@@ -187,5 +178,5 @@ void with_seed(Lesson& to, Dim seed) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {lesson}, {{"--seed", with_seed, {1, 1e6}}});
+  return run_lesson(argc, argv, {one_seed, many_seeds}, {{"--seed", with_seed, {1, 1e6}}});
 }

@@ -1,10 +1,7 @@
-// The same formula in fledge: a graph instead of a tape.
-//
-// Each result knows its inputs and one rule for each of them, and nothing else. So the memory of a
-// number that nothing needs any more is free at once. This lesson keeps its tensors and calls
-// keep_grad(), to show every gradient.
-// Key idea: a node is made after its inputs and has a larger id: the ids are the order of the tape.
-// Next: engine/tensor.h, engine/autograd.h, engine/autograd.cpp.
+// The same formula in fledge: a graph instead of a tape. Each result knows its inputs and one rule
+// for each of them, and nothing else. So the memory of a number that nothing needs any more is free
+// at once. This lesson keeps its tensors and calls keep_grad(), to show every gradient. A node is
+// made after its inputs and has a larger id: the ids are the order of the tape.
 #include <map>
 #include <set>
 
@@ -15,11 +12,10 @@ using namespace support;
 
 namespace {
 
-/// A tensor of the formula, and where the picture has it: column and row.
+/// A tensor of the formula.
 struct Kept {
   std::string name;
   Tensor x;
-  double column = 0, row = 0;
   double gradient() const { return value_of(x.grad().item()); }
 };
 
@@ -27,21 +23,21 @@ using KeptTensors = std::map<std::uint64_t, Kept>;  // by the ids of nodes: olde
 
 // y = (e1·v1 + e2·v2) / (e1 + e2), e = exp(q·k)
 Tensor attend(KeptTensors& kept) {
-  const auto keep = [&](const char* name, double column, double row, const Tensor& x) {
-    kept[x.node()->id] = {name, x.keep_grad(), column, row};
+  const auto keep = [&](const char* name, const Tensor& x) {
+    kept[x.node()->id] = {name, x.keep_grad()};
     return x;
   };
-  const auto number = [&](const char* name, double row, double x) {
-    return keep(name, 0, row, parameter(Array::full({}, x)));
+  const auto number = [&](const char* name, double x) {
+    return keep(name, parameter(Array::full({}, x)));
   };
-  const Tensor q = number("q", 2, 2), k1 = number("k1", 1, 0.5), v1 = number("v1", 0, 0.1);
-  const Tensor k2 = number("k2", 3, -0.25), v2 = number("v2", 4, 0.5);
-  const Tensor s1 = keep("s1", 1, 1.5, q * k1), s2 = keep("s2", 1, 2.5, q * k2);
-  const Tensor e1 = keep("e1", 2, 1.5, exp(s1)), e2 = keep("e2", 2, 2.5, exp(s2));
-  const Tensor z = keep("z", 3, 2, e1 + e2);
-  const Tensor m1 = keep("m1", 3, 0.5, e1 * v1), m2 = keep("m2", 3, 3.5, e2 * v2);
-  const Tensor m = keep("m", 4, 1, m1 + m2);
-  return keep("y", 5, 1.5, m / z);
+  const Tensor q = number("q", 2), k1 = number("k1", 0.5), v1 = number("v1", 0.1);
+  const Tensor k2 = number("k2", -0.25), v2 = number("v2", 0.5);
+  const Tensor s1 = keep("s1", q * k1), s2 = keep("s2", q * k2);
+  const Tensor e1 = keep("e1", exp(s1)), e2 = keep("e2", exp(s2));
+  const Tensor z = keep("z", e1 + e2);
+  const Tensor m1 = keep("m1", e1 * v1), m2 = keep("m2", e2 * v2);
+  const Tensor m = keep("m", m1 + m2);
+  return keep("y", m / z);
 }
 
 // What the tape of the lesson before computes, written out: value and gradient, oldest first.
@@ -122,8 +118,7 @@ void show_second_pass(LessonText& to) {
   const Kept& q = kept.begin()->second;
   const double once = q.gradient();
   backward(y);
-  to.set("once", "%.6f", once);
-  to.set("twice", "%.6f", q.gradient());
+  to.set_all("once", once, "twice", q.gradient());
   to.claim("doubles", q.gradient() == 2 * once);
   to.claim("gone", y.node()->edges.empty());
 }

@@ -1,10 +1,7 @@
-// How to check a gradient so that the check can fail.
-//
-// Where the length of a step comes from (error against step for 2, 4 and 6 points); dual numbers,
-// which need no step; and a wrong rule that a check of summed outputs misses. The checker of fledge
-// finds that rule and names its cause.
-// Key idea: compare Jᵀ·v by backward() with the same number computed in another way, for a random v.
-// Next: engine/gradcheck/gradcheck.h, oracle.cpp, comparison.cpp, diagnosis.cpp.
+// How to check a gradient so that the check can fail: error against step for 2, 4 and 6 points; dual
+// numbers, which need no step; and a wrong rule that a check of summed outputs misses, and whose
+// cause the checker of fledge names. Compare Jᵀ·v by backward() with the same number computed in
+// another way, for a random v.
 #include <limits>
 
 #include "engine/dual.h"
@@ -110,29 +107,24 @@ Array gradient(const Array& scores, const Array& v, bool planted) {
   return s.grad();
 }
 
-double norm(const Array& x) { return std::sqrt(value_of(sum(x * x).item())); }
-
 void planted_bug(LessonText& to) {
   Rng rng(1);
-  const Array s = random_normal({2, 3}, 0, 1, rng);
+  const Array s = normal({2, 3}, rng);
   const auto blind = gradcheck([](const auto& in) { return sum(weights(in[0], false)); }, {s});
-  const double by_rule = norm(gradient(s, Array::ones({2, 3}), true));
-  to.set("by the wrong rule", "%.0g", by_rule);
-  to.set("by dual numbers", "%.0g", blind.expected);
+  const double by_rule = length(gradient(s, Array::ones({2, 3}), true));
+  to.set_all("by the wrong rule", by_rule, "by dual numbers", blind.expected);
   to.claim("plain sum", by_rule <= 1e-15 && std::abs(blind.expected) <= 1e-15);
-  int seen = 0;
-  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+  const int seen = count_seeds(100, [&](std::uint64_t seed) {
     Rng draws(seed);
-    const Array v = random_normal({2, 3}, 0, 1, draws);
-    seen += norm(gradient(s, v, true) - gradient(s, v, false)) > 0.01 ? 1 : 0;
-  }
+    const Array v = normal({2, 3}, draws);
+    return length(gradient(s, v, true) - gradient(s, v, false)) > 0.01;
+  });
   to.claim_rate("random v", seen, 100, 100);
 
   const auto right = gradcheck([](const auto& in) { return weights(in[0], false); }, {s});
   const auto wrong = gradcheck([](const auto& in) { return weights(in[0], true); }, {s});
   const std::string& cause = wrong.likely_cause;
-  to.set("report", to_string(right));
-  to.set("likely cause", cause);
+  to.set_all("report", to_string(right), "likely cause", cause);
   to.claim("passes", right.ok && !wrong.ok);
   to.claim("factor", cause.find("1/sqrt(8)") != std::string::npos);
   to.claim("refused", !blind.ok);
