@@ -54,22 +54,6 @@ bool take_until(std::string& text, std::string_view mark, std::string& before) {
   return true;
 }
 
-/// The text with f(name, format) in the place of each {{name|format}}; the format may be "".
-template <class F>
-std::string with_names(const std::string& text, F f) {
-  std::string result;
-  std::size_t from = 0;
-  for (std::size_t begin = 0; (begin = text.find("{{", from)) != std::string::npos;) {
-    const std::size_t end = text.find("}}", begin);
-    if (end == std::string::npos) break;
-    std::string format = text.substr(begin + 2, end - begin - 2), name = format;
-    if (!take_until(format, "|", name)) format.clear();
-    result += text.substr(from, begin - from) + f(name, format);
-    from = end + 2;
-  }
-  return result + text.substr(from);
-}
-
 /// The meanings of the terms: a row "| term | meaning | lesson |" each.
 std::map<std::string, std::string> meanings_of(const std::string& glossary) {
   std::map<std::string, std::string> meanings;
@@ -153,12 +137,6 @@ void LessonText::read_block(const Lines& lines) {
   } else {
     add(Kind::paragraph, text);
   }
-}
-
-std::string TextValue::as_text(const std::string& format) const {
-  fledge::require<fledge::ValueError>(number_ || format.empty(), "lesson", "the text '", text_,
-                                      "' has no format, and not ", format);
-  return number_ ? formatted(format.empty() ? "%g" : format.c_str(), *number_) : text_;
 }
 
 void LessonText::set(const std::string& name, TextValue value) {

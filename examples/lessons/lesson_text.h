@@ -28,14 +28,11 @@
 
 #include <cstddef>
 #include <map>
-#include <optional>
 #include <string>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "examples/lessons/lesson.h"
-#include "examples/support/table.h"
+#include "examples/lessons/text_values.h"
 #include "examples/support/text.h"
 
 namespace support {
@@ -48,24 +45,6 @@ struct SourcePlace {
 /// An option to play with, with a value as an example.
 struct Trial {
   std::string option, value, what;  // "--beta", "3", "the weights for another beta"
-};
-
-/// A number, which the text formats, or a text: a table, or words.
-class TextValue {
- public:
-  template <class Number>
-  requires std::is_arithmetic_v<Number> TextValue(Number number)
-      : number_(static_cast<double>(number)) {}
-  TextValue(std::string text) : text_(std::move(text)) {}
-  TextValue(const char* text) : text_(text) {}
-  TextValue(const Table& table) : text_(table.text()) {}
-
-  /// Throws ValueError for a text with a format.
-  std::string as_text(const std::string& format) const;
-
- private:
-  std::optional<double> number_;
-  std::string text_;
 };
 
 class LessonText {
@@ -129,7 +108,7 @@ class LessonText {
   std::size_t printed_ = 0;
   bool reads_places_ = false, reads_trials_ = false;
   Kind last_ = Kind::part;
-  std::map<std::string, TextValue> values_;
+  TextValues values_;
   std::map<std::string, Check> checks_;
   Lesson& to_;
 };
