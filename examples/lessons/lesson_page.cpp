@@ -95,10 +95,11 @@ struct RunPlay {
 
 int run_lesson(int argc, const char* const* argv, const std::vector<Part>& parts,
                const std::vector<Play>& plays, const std::string& source,
-               const std::string& folder) {
+               const std::string& in_folder) {
   const std::filesystem::path path(source);
   const std::string name =
       path.parent_path().filename().string() + "/" + path.stem().string();  // attention/04_softmax
+  const std::string folder = in_folder.empty() ? FLEDGE_LESSONS : in_folder;
   return run_main(name, [&] {
     Lesson lesson(Paint{colour_wanted(stdout)});
     LessonText text(name, contents(folder + "/" + name + ".md"),

@@ -36,9 +36,10 @@ struct Play {
 ///   --beta 3     runs this play, and not the parts
 ///
 /// The name of the lesson is that of the source: the text of attention/04_softmax.cpp is
-/// attention/04_softmax.md in `folder`, and the glossary stands above the folder.
+/// attention/04_softmax.md in `folder`, or
+/// else in examples/lessons, and the glossary stands above the folder.
 int run_lesson(int argc, const char* const* argv, const std::vector<Part>& parts,
                const std::vector<Play>& plays = {}, const std::string& source = __builtin_FILE(),
-               const std::string& folder = FLEDGE_LESSONS);
+               const std::string& folder = "");
 
 }  // namespace support
