@@ -10,11 +10,6 @@
 #include "examples/support/options.h"
 #include "examples/support/run_main.h"
 
-// Part 4 is compiled for Dual.
-namespace fledge_dual::birds {
-report::ModelProof check_model(const report::ModelState& state, std::uint64_t seed);
-}
-
 namespace {
 
 namespace birds = fledge::birds;
@@ -47,7 +42,7 @@ int run(int argc, char** argv) {
   birds::PageRecorder recorder;
   const birds::TextStory text = birds::tell_text(seed, page.empty() ? nullptr : &recorder);
   if (!as_json) print(words(text, paint));
-  const report::ModelProof proof = fledge_dual::birds::check_model(text.state, seed);
+  const report::ModelProof proof = report::check_model(text.state, seed);
   if (!as_json) print(birds::words(proof, paint));
   if (as_json) print(json(by_hand, learning, text, proof));
   if (!page.empty()) support::write_output(page, recorder.file(), fledge::page::page_kind);

@@ -26,4 +26,8 @@ struct ModelProof {
   ModelCheck differences, dual;
 };
 
+/// The gradient of the loss with respect to every parameter of this model on this batch, by both
+/// oracles. Differences must decide every element. Compiled for Dual.
+ModelProof check_model(const ModelState& state, std::uint64_t seed);
+
 }  // namespace report

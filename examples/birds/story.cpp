@@ -2,116 +2,107 @@
 
 #include <sstream>
 
+#include "examples/lessons/text_values.h"
 #include "examples/support/attention_map.h"
 #include "examples/support/plots.h"
 #include "examples/support/text.h"
 
 namespace fledge::birds {
 
-using support::formatted, support::Paint;
+using support::formatted, support::Paint, support::TextValues, support::values_of;
 
 namespace {
 
-constexpr int story_columns = 80;
+constexpr const char* story =
+#include "examples/birds/story.inc"
+    ;
 
-/// Sentences three columns to the right, wrapped.
-std::string paragraph(const std::string& sentences) {
-  return support::wrapped("   " + sentences, story_columns, 3) + "\n";
+/// A paragraph, wrapped: its lines begin below its first word, or below that of its item.
+std::string wrapped_paragraph(const std::string& text) {
+  const std::size_t blanks = text.find_first_not_of(' ');
+  const bool is_item = text.compare(std::min(blanks, text.size()), 2, "- ") == 0;
+  return support::wrapped(text, 80, static_cast<int>(blanks) + (is_item ? 2 : 0)) + "\n";
 }
 
-/// The same with a dash in front.
-std::string list_item(const std::string& sentences) {
-  return support::wrapped("   - " + sentences, story_columns, 5) + "\n";
+/// A part of the story with these values; part 0 stands before the first title. A line is a title
+/// ("# "), or begins a paragraph with a blank or behind an empty line, or continues a paragraph.
+std::string told(int part, const TextValues& values, Paint paint) {
+  std::string text, paragraph;
+  std::istringstream lines(story);
+  const auto finish = [&] {
+    if (!paragraph.empty())
+      text += wrapped_paragraph(
+          support::with_names(paragraph, [&](const std::string& name, const std::string& format) {
+            return values.at(name).as_text(format);
+          }));
+    paragraph.clear();
+  };
+  for (std::string line; part >= 0 && std::getline(lines, line);) {
+    const bool is_title = line.starts_with("# ");
+    if (is_title && part-- == 0) break;
+    if (part > 0 || (part == 0 && is_title)) {
+      if (part == 0) text = paint.bold(line.substr(2)) + "\n";
+    } else if (line.empty() || line[0] == ' ') {
+      finish();
+      if (line.empty()) text += "\n";
+      paragraph = line;
+    } else {
+      paragraph += (paragraph.empty() ? "" : " ") + line;
+    }
+  }
+  finish();
+  return text;
 }
 
 }  // namespace
 
-std::string introduction() {
-  return support::wrapped(
-             "Attention is the part of a language model that computes, for each word of a text, how "
-             "much each earlier word matters for predicting the next word. This program shows how a "
-             "model learns that after 'birds sometimes walk' the word 'birds' decides which word "
-             "comes next.",
-             story_columns) +
-         "\n";
-}
+std::string introduction() { return told(0, {}, {}); }
 
 std::string words(const ByHand& part, Paint paint) {
-  std::string text = paint.bold("1. By hand: 'birds sometimes walk'") + "\n\n";
-  text += paragraph(
-      "Each of three words has a vector, its row of V. Row 3 of A has the attention weights of "
-      "'walk': how much it looks at each word. They are set by hand. Attention gives 'walk' a new "
-      "vector v3': the sum of all vectors times these weights. The product v . w multiplies two "
-      "vectors number by number and adds. Here it measures how close two words are; part 2 shows when "
-      "it does not.");
-  text += "\n";
-  text += "        V                            A\n";
-  text += "        birds       0.1  0.2  0.3    1.0  0.0  0.0\n";
-  text += "        sometimes  -0.8  0.3 -0.1    0.1  0.9  0.0\n";
-  text += "        walk        0.5 -0.1 -0.4    0.6  0.1  0.4\n\n";
-  text += formatted("   'walk' and 'birds' at first          v3 . v1     = %6.2f\n", part.before);
-  text += formatted("   'walk' after attention, row 3 of AV  v3'         =  (%.2f, %.2f, %.2f)\n",
-                    part.v_hat[0], part.v_hat[1], part.v_hat[2]);
-  text += "   'walk' and 'birds' after attention   v3' . v1    = " +
-          paint.accent(formatted("%6.3f", part.association)) + "  closer than before\n\n";
-  text += paragraph(
-      "The numbers come from note 000 (see examples/NOTES.md). Two of its slips matter here:");
-  text += list_item(
-      formatted("Row 3 of A sums to %.1f, but attention weights sum to 1. ", part.row_sum) +
-      formatted("Divided by its sum, the product is %.4f.", part.normalised));
-  text += list_item("The note calls the last product v3'.v3. Its numbers are those of v3'.v1; " +
-                    formatted("v3'.v3 is %.3f.", part.as_labelled));
-  return text;
+  return told(
+      1,
+      {{"before", part.before},
+       {"v3'", formatted("(%.2f, %.2f, %.2f)", part.v_hat[0], part.v_hat[1], part.v_hat[2])},
+       {"association", paint.accent(formatted("%6.3f", part.association))},
+       {"row sum", part.row_sum},
+       {"normalised", part.normalised},
+       {"as labelled", part.as_labelled}},
+      paint);
 }
 
 namespace {
 
-std::string share_of_ceiling(const Learned& experiment) {
-  if (experiment.objective == Objective::product && !experiment.ceiling) return "no ceiling";
-  const double ceiling = experiment.ceiling.value_or(1);  // a cosine is 1 at most
-  return formatted("%.1f %%", 100 * experiment.after.association / ceiling);
+/// Below the first line, the lines of a table begin three columns to the right.
+std::string table_of(std::string lines) {
+  for (std::size_t end = 0; (end = lines.find('\n', end)) != std::string::npos; end += 4)
+    lines.insert(end + 1, "   ");
+  return lines;
+}
+
+std::string line_of(const Learned& e, Paint paint) {
+  const bool is_product = e.objective == Objective::product;
+  const bool has_limit = !is_product || e.ceiling.has_value();
+  const std::string after = formatted("%7.4f", e.after.association);
+  const std::string share = formatted("%.1f %%", 100 * e.after.association / e.ceiling.value_or(1));
+  return formatted("%-10s  %-7s  %7.4f  ", e.learns.c_str(), is_product ? "product" : "cosine",
+                   e.before.association) +
+         (has_limit ? paint.good(after) : paint.bad(after)) +
+         formatted("  %10s   %5.2f  %9.2f  %4.2f", has_limit ? share.c_str() : "no ceiling",
+                   e.after.attention[0], e.after.attention[1], e.after.attention[2]);
 }
 
 }  // namespace
 
 std::string words(const std::vector<Learned>& part, Paint paint) {
-  std::string text = paint.bold("2. Learning on those three vectors") + "\n\n";
   const std::array<double, 3>& row = part[0].before.attention;
-  text += paragraph(
-      "Now the weights are computed. Each word has a query, a key and a value: its vector times the "
-      "matrices W_Q, W_K and W_V. The score of two words is the query of the first times the key of "
-      "the second, divided by sqrt(3). Softmax turns the scores of a word into weights that sum to "
-      "1. No word sees a later word.");
-  text += paragraph(
-      "At first the matrices are the identity. The matrices in the first column learn by gradient "
-      "ascent: many small steps. They raise the product v3' . v1, or the cosine: this product "
-      "divided by the lengths of both vectors. The learning rate is 10 if W_V stays, and 1 if it "
-      "learns. Each line has 400 steps; the last line has 100.");
-  text += paragraph(
-      formatted("At first 'walk' looks at 'birds' %.2f, 'sometimes' %.2f and 'walk' %.2f.", row[0],
-                row[1], row[2]));
-  text +=
-      "\n                                                       then 'walk' looks at\n"
-      "   learns      raises    before    after  of ceiling   birds  sometimes  walk\n";
-  for (const Learned& e : part) {
-    const bool has_limit = e.objective == Objective::cosine || e.ceiling.has_value();
-    const std::string after = formatted("%7.4f", e.after.association);
-    text +=
-        formatted("   %-10s  %-7s  %7.4f  ", e.learns.c_str(),
-                  e.objective == Objective::product ? "product" : "cosine", e.before.association);
-    text += has_limit ? paint.good(after) : paint.bad(after);
-    text += formatted("  %10s   %5.2f  %9.2f  %4.2f\n", share_of_ceiling(e).c_str(),
-                      e.after.attention[0], e.after.attention[1], e.after.attention[2]);
-  }
-  text += "\n" + paragraph(
-                     "If W_V is fixed, v3' is a weighted mean of the three vectors. Their products "
-                     "with v1 are 0.14, -0.05 and -0.09. So 0.14 is the ceiling: 'walk' reaches it "
-                     "if it looks at 'birds' alone.");
-  text += paragraph(
-      "If W_V learns, the product has no ceiling. In the last line 'walk' looks at itself. " +
-      paint.bad("Here the product rose although 'walk' ignores 'birds': a large product does not "
-                "prove attention."));
-  return text;
+  std::string lines;
+  for (const Learned& e : part) lines += (lines.empty() ? "" : "\n") + line_of(e, paint);
+  return told(2,
+              values_of("birds", row[0], "sometimes", row[1], "walk", row[2], "experiments",
+                        table_of(lines), "warning",
+                        paint.bad("Here the product rose although 'walk' ignores 'birds': a "
+                                  "large product does not prove attention.")),
+              paint);
 }
 
 namespace {
@@ -140,77 +131,43 @@ std::string maps(const TextStory& part, Paint paint) {
 }  // namespace
 
 std::string words(const TextStory& part, Paint paint) {
-  const auto count = [](auto n) { return std::to_string(n); };
-  std::string text =
-      paint.bold("3. On a text: to predict the next word, the model must look at 'birds'") + "\n\n";
-  text += paragraph(
-      "The text has " + count(part.sentence_count) + " sentences of " + count(part.vocabulary - 1) +
-      " different words. The model has " + count(part.parameters) +
-      " numbers, its parameters: a vector for each word and each place, one attention layer, and an "
-      "MLP, which changes the vector of each word alone. It learns to predict the next word or line "
-      "end.");
-  text += paragraph(
-      "The loss is the mean of -ln p over the text: p is the probability that the model gives to the "
-      "right next word. " +
-      formatted("Training lowers it from %.2f to %.2f nats, the unit of ln. ", part.loss_before,
-                part.loss_after) +
-      "A guess, with every word and the line end equally likely, has ln " + count(part.vocabulary) +
-      formatted(" = %.2f. ", part.loss_of_guessing) +
-      formatted("No model can have less than %.2f on average, ", part.least_loss) +
-      "because the same beginning goes on in different ways: after 'but' comes 'birds', 'cats' or "
-      "another animal.");
-  text += paragraph(
-      "The seed selects the random numbers for the first model and for the order of the sentences. "
-      "This run has seed " +
-      count(part.seed) + ". With " + count(seed_count.fulfil) + " of the seeds 1 to " +
-      count(seed_count.tested) +
-      ", 'walk' looks at 'birds' more than at any other word, and the model fills the three blanks "
-      "below with the right words.");
   std::vector<double> curve;
   for (std::size_t i = 0; i < part.losses.size(); i += 8) curve.push_back(part.losses[i]);
-  text += "   loss  " + support::sparkline(curve) + "\n\n";
-
-  text += "   where it looks                            attention      next word  if hidden\n";
-  for (const TextStory::Seen& seen : part.watched) {
-    text += formatted("   %-23s%-5s-> %-10s %.2f -> ", (seen.pair.sentence + ",").c_str(),
-                      seen.pair.word.c_str(), seen.pair.looks_at.c_str(), seen.before.attention);
-    text += paint.accent(formatted("%.2f", seen.after.attention));
-    text += formatted("   %s %.2f     ", seen.effect.next.c_str(), seen.effect.visible);
-    text += paint.accent(formatted("%.2f", seen.effect.hidden)) + "\n";
-  }
-  text += paragraph(
-      "Attention: the weight before and after training. Next word: the right word and its "
-      "probability. If hidden: this probability if the later words cannot see the word behind the "
-      "arrow. Without 'birds' the model can only guess the animal, and a guess can be right. "
-      "'sometimes' and 'good' are controls: the model could look at them as well.");
-  text += "\n";
-
-  for (const TextStory::Completed& c : part.completed) {
-    text += formatted("   %-25sbefore: %-10s %4.2f    after: ", (c.prompt + " __").c_str(),
-                      support::printable(c.before.next).c_str(), c.before.probability);
-    text += paint.good(formatted("%-8s", support::printable(c.after.next).c_str())) +
-            formatted(" %4.2f\n", c.after.probability);
-  }
-  text += "\n" + paragraph(
-                     "In the maps, rows look at columns. 'start' is the line end that the model "
-                     "reads before each sentence.");
-  return text + maps(part, paint);
+  std::string watched, completed;
+  for (const TextStory::Seen& seen : part.watched)
+    watched += formatted("%s%-23s%-5s-> %-10s %.2f -> ", watched.empty() ? "" : "\n",
+                         (seen.pair.sentence + ",").c_str(), seen.pair.word.c_str(),
+                         seen.pair.looks_at.c_str(), seen.before.attention) +
+               paint.accent(formatted("%.2f", seen.after.attention)) +
+               formatted("   %s %.2f     ", seen.effect.next.c_str(), seen.effect.visible) +
+               paint.accent(formatted("%.2f", seen.effect.hidden));
+  for (const TextStory::Completed& c : part.completed)
+    completed += formatted("%s%-25sbefore: %-10s %4.2f    after: ", completed.empty() ? "" : "\n",
+                           (c.prompt + " __").c_str(), support::printable(c.before.next).c_str(),
+                           c.before.probability) +
+                 paint.good(formatted("%-8s", support::printable(c.after.next).c_str())) +
+                 formatted(" %4.2f", c.after.probability);
+  return told(3,
+              values_of("sentences", part.sentence_count, "words", part.vocabulary - 1,
+                        "parameters", part.parameters, "loss before", part.loss_before,
+                        "loss after", part.loss_after, "vocabulary", part.vocabulary, "guessing",
+                        part.loss_of_guessing, "least loss", part.least_loss, "seed",
+                        std::to_string(part.seed), "fulfil", seed_count.fulfil, "tested",
+                        seed_count.tested, "curve", support::sparkline(curve), "watched",
+                        table_of(watched), "completed", table_of(completed)),
+              paint) +
+         maps(part, paint);
 }
 
 std::string words(const report::ModelProof& part, Paint paint) {
-  std::string text = paint.bold("4. The gradient check of exactly this model") + "\n\n";
-  text += paragraph(
-      "A step of training needs the gradient: how the loss changes with each of the model's numbers. "
-      "Two other methods compute it again, for two sentences.");
-  const auto verdict = [&](const char* oracle, const report::ModelCheck& check) {
-    const std::string found = formatted("%-20s every parameter: ", oracle) +
-                              std::to_string(check.elements) +
-                              formatted(", largest error %.1e  ", check.max_error);
-    text += paragraph(found + (check.ok ? paint.good("ok") : paint.bad("FAIL: " + check.text)));
+  const auto verdict = [&](const report::ModelCheck& check) {
+    return check.ok ? paint.good("ok") : paint.bad("FAIL: " + check.text);
   };
-  verdict("finite differences", part.differences);
-  verdict("dual numbers", part.dual);
-  return text;
+  return told(4,
+              values_of("elements", part.dual.elements, "differences", part.differences.max_error,
+                        "by differences", verdict(part.differences), "dual", part.dual.max_error,
+                        "by dual", verdict(part.dual)),
+              paint);
 }
 
 }  // namespace fledge::birds

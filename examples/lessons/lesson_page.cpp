@@ -1,13 +1,13 @@
 #include "examples/lessons/lesson_page.h"
 
+#include <algorithm>
 #include <cstdio>
-#include <deque>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
 
 #include "examples/support/errors.h"
-#include "examples/support/picture_file.h"
 #include "examples/support/run_main.h"
 
 namespace support {
@@ -34,85 +34,104 @@ void print_opening(const LessonText& text, const Lesson& to, bool wait) {
   to.print("");
 }
 
-void print_closing(const LessonPage& page, const LessonText& text, const Lesson& to) {
+void print_closing(const std::string& name, const LessonText& text, const Lesson& to) {
   to.print("\n" + to.paint().bold("Read in the code"));
   for (const SourcePlace& place : text.reading())
     to.print_labelled("   " + place.file + ", " + place.name + ": ", place.what);
-  if (page.plays.empty() && !page.picture) return;
-  to.print("\n" + to.paint().bold("Try"));
-  const std::string program = "build/lessons/" + page.name;
-  for (const Play& play : page.plays) {
-    to.print("   " + program + " " + play.option + " " + shell_word(play.value));
-    to.print_labelled("      ", play.help);
+  if (!text.trials().empty()) to.print("\n" + to.paint().bold("Try"));
+  for (const Trial& trial : text.trials()) {
+    to.print("   build/lessons/" + name + " " +
+             (trial.option.empty() ? trial.value : trial.option + " " + shell_word(trial.value)));
+    to.print_labelled("      ", trial.what);
   }
-  if (page.picture) to.print("   " + program + " -o picture.svg\n      writes the picture");
 }
 
-int print_verdict(const LessonPage& page, const Lesson& to, bool needs_claims) {
+int print_verdict(const std::string& name, const Lesson& to, bool needs_claims) {
   const int wrong = to.false_claims(), claims = to.claims();
   std::string verdict = counted(claims, "claim") + (claims == 1 ? " holds" : " hold");
   if (wrong > 0) verdict = std::to_string(wrong) + " of " + counted(claims, "claim") + " FALSE";
   if (claims == 0) verdict = "nothing was claimed";
-  if (claims > 0 || needs_claims) to.print("\n" + page.name + ": " + verdict);
+  if (claims > 0 || needs_claims) to.print("\n" + name + ": " + verdict);
   return wrong == 0 && (claims > 0 || !needs_claims) ? 0 : 1;
 }
 
+/// The value of an option to play with: one of the three.
+struct PlayValue {
+  double number = 0;
+  std::int64_t whole_number = 0;
+  std::string text;
+};
+
+/// Adds the option of a play, or its arguments.
+void add_play(Options& options, const Play& play, const Trial& trial, PlayValue& value) {
+  if (play.option.empty()) {
+    const auto blanks = std::count(trial.value.begin(), trial.value.end(), ' ');
+    return options.arguments("NUMBERS", 0, static_cast<std::size_t>(blanks) + 1);
+  }
+  switch (play.run.index()) {
+    case 0:
+      options.add(play.option, "X", value.number, trial.what, play.limits);
+      break;
+    case 1:
+      options.add(play.option, "N", value.whole_number, trial.what, play.limits);
+      break;
+    default:
+      options.add(play.option, "TEXT", value.text, trial.what);
+      options.is_text();
+  }
+  options.without_default();
+}
+
+/// Runs a play with its value.
+struct RunPlay {
+  Lesson& to;
+  const PlayValue& value;
+  void operator()(void (*run)(Lesson&, double)) const { run(to, value.number); }
+  void operator()(void (*run)(Lesson&, std::int64_t)) const { run(to, value.whole_number); }
+  void operator()(void (*run)(Lesson&, const std::string&)) const { run(to, value.text); }
+};
+
 }  // namespace
 
-int run_lesson(int argc, const char* const* argv, const LessonPage& page) {
-  return run_main(page.name, [&] {
+int run_lesson(int argc, const char* const* argv, const std::vector<Part>& parts,
+               const std::vector<Play>& plays, const std::string& source,
+               const std::string& in_folder) {
+  const std::filesystem::path path(source);
+  const std::string name =
+      path.parent_path().filename().string() + "/" + path.stem().string();  // attention/04_softmax
+  const std::string folder = in_folder.empty() ? FLEDGE_LESSONS : in_folder;
+  return run_main(name, [&] {
     Lesson lesson(Paint{colour_wanted(stdout)});
-    LessonText text(page.name, contents(page.folder + "/" + page.name + ".md"),
-                    contents(page.folder + "/../GLOSSARY.md"), lesson);
-    Options options(page.name, text.title());
+    LessonText text(name, contents(folder + "/" + name + ".md"),
+                    contents(folder + "/../GLOSSARY.md"), lesson);
+    Options options(name, text.title());
     bool ask = false;
-    std::string picture;
-    std::deque<double> numbers;  // a deque does not move what it holds
-    std::deque<std::int64_t> whole_numbers;
-    std::deque<std::string> texts;
-    std::vector<std::function<void(Lesson&)>> run_play;  // with the value that was given
     options.add("--ask", "", ask, "waits after the question, so that you can predict");
-    if (page.picture) options.add("-o, --out", "FILE", picture, "writes the picture (SVG)");
-    for (const Play& play : page.plays) {
-      if (play.with_number) {
-        const double& x = numbers.emplace_back();
-        options.add(play.option, "X", numbers.back(), play.help, play.limits);
-        run_play.emplace_back([&play, &x](Lesson& to) { play.with_number(to, x); });
-      } else if (play.with_whole_number) {
-        const std::int64_t& n = whole_numbers.emplace_back();
-        options.add(play.option, "N", whole_numbers.back(), play.help, play.limits);
-        run_play.emplace_back([&play, &n](Lesson& to) { play.with_whole_number(to, n); });
-      } else {
-        const std::string& words = texts.emplace_back();
-        options.add(play.option, "TEXT", texts.back(), play.help);
-        options.is_text();
-        run_play.emplace_back([&play, &words](Lesson& to) { play.with_text(to, words); });
-      }
-      options.without_default();
-    }
+    std::vector<PlayValue> values(plays.size());
+    for (std::size_t i = 0; i < plays.size(); ++i)
+      add_play(options, plays[i], text.trial(plays[i].option), values[i]);
     options.exit_statuses("0 every claim holds, 1 one does not, 2 wrong usage");
     options.parse(argc, argv);
-
     const std::set<std::string> given = options.given();
-    if (given.size() > 1 && (given.contains("--out") || given.contains("--ask")))
-      refuse_usage("--out and --ask stand alone", "leave out the other options");
-    if (given.contains("--out")) {
-      write_picture(picture, page.picture());
-      return 0;
-    }
+    if (ask && given.size() + options.arguments().size() > 1)
+      refuse_usage("--ask stands alone", "leave out the other options");
     bool played = false;
-    for (std::size_t i = 0; i < page.plays.size(); ++i)
-      if (given.contains(page.plays[i].option)) {
-        run_play[i](lesson);
-        played = true;
-      }
-    if (played) return print_verdict(page, lesson, false);
+    for (std::size_t i = 0; i < plays.size(); ++i) {
+      if (!given.contains(plays[i].option) &&
+          (!plays[i].option.empty() || options.arguments().empty()))
+        continue;
+      for (const std::string& word : options.arguments())
+        values[i].text += (values[i].text.empty() ? "" : " ") + word;
+      std::visit(RunPlay{lesson, values[i]}, plays[i].run);
+      played = true;
+    }
+    if (played) return print_verdict(name, lesson, false);
     print_opening(text, lesson, ask);
     text.print_known();
-    page.body(text);
+    for (const Part part : parts) part(text);
     text.finish();
-    print_closing(page, text, lesson);
-    return print_verdict(page, lesson, true);
+    print_closing(name, text, lesson);
+    return print_verdict(name, lesson, true);
   });
 }
 

@@ -54,17 +54,6 @@ bool take_until(std::string& text, std::string_view mark, std::string& before) {
   return true;
 }
 
-/// Calls f with each name in the text, and the place of its {{name}}.
-template <class F>
-void each_name(const std::string& text, F f) {
-  for (std::size_t begin = text.find("{{"); begin != std::string::npos;) {
-    const std::size_t end = text.find("}}", begin);
-    if (end == std::string::npos) return;
-    f(text.substr(begin + 2, end - begin - 2), begin, end + 2);
-    begin = text.find("{{", end);
-  }
-}
-
 /// The meanings of the terms: a row "| term | meaning | lesson |" each.
 std::map<std::string, std::string> meanings_of(const std::string& glossary) {
   std::map<std::string, std::string> meanings;
@@ -90,6 +79,12 @@ void LessonText::refuse(const std::string& what) const {
   throw fledge::ValueError(name_ + ".md: " + what);
 }
 
+const Trial& LessonText::trial(const std::string& option) const {
+  for (const Trial& trial : trials_)
+    if (trial.option == option) return trial;
+  refuse("nothing to try has the option " + option);
+}
+
 void LessonText::read_block(const Lines& lines) {
   const std::string& first = lines[0];
   std::string text = joined(lines), before;
@@ -98,6 +93,16 @@ void LessonText::read_block(const Lines& lines) {
   };
   if (first == "## Read in the code") {
     reads_places_ = true;
+  } else if (first == "## Try") {
+    reads_trials_ = true;
+  } else if (reads_trials_) {
+    Trial trial;
+    if (!take_until(text, "- `", before) || !take_until(text, "`: ", trial.value))
+      refuse("what to try is written - `--option value`: what. This is not: " + text);
+    if (begins(trial.value, "--") && !take_until(trial.value, " ", trial.option))
+      refuse("a value is missing in " + trial.value);
+    trial.what = text;
+    trials_.push_back(trial);
   } else if (reads_places_) {
     SourcePlace place;
     if (!take_until(text, "- `", before) || !take_until(text, "`, `", place.file) ||
@@ -134,8 +139,8 @@ void LessonText::read_block(const Lines& lines) {
   }
 }
 
-void LessonText::set(const std::string& name, std::string text) {
-  if (!values_.emplace(name, std::move(text)).second) refuse("{{" + name + "}} has two values");
+void LessonText::set(const std::string& name, TextValue value) {
+  if (!values_.emplace(name, std::move(value)).second) refuse("{{" + name + "}} has two values");
   print_known();
 }
 
@@ -162,20 +167,17 @@ void LessonText::claim_rate(const std::string& name, int count, int runs, int le
 
 bool LessonText::is_known(const Block& block) const {
   bool known = block.kind != Kind::claim || checks_.contains(block.name);
-  each_name(block.text, [&](const std::string& name, std::size_t, std::size_t) {
+  with_names(block.text, [&](const std::string& name, const std::string&) {
     known = known && values_.contains(name);
+    return "";
   });
   return known;
 }
 
 std::string LessonText::filled(const std::string& text) const {
-  std::string with_values;
-  std::size_t from = 0;
-  each_name(text, [&](const std::string& name, std::size_t begin, std::size_t end) {
-    with_values += text.substr(from, begin - from) + values_.at(name);
-    from = end;
+  return with_names(text, [&](const std::string& name, const std::string& format) {
+    return values_.at(name).as_text(format);
   });
-  return with_values + text.substr(from);
 }
 
 void LessonText::print_known() {
@@ -220,9 +222,10 @@ void LessonText::finish() {
   std::string missing, needless;
   std::map<std::string, int> asked;
   for (const Block& block : blocks_) {
-    each_name(block.text, [&](const std::string& name, std::size_t, std::size_t) {
+    with_names(block.text, [&](const std::string& name, const std::string&) {
       ++asked[name];
       if (!values_.contains(name)) missing += " {{" + name + "}}";
+      return "";
     });
     if (block.kind == Kind::claim && ++asked["[" + block.name] > 0 && !checks_.contains(block.name))
       missing += " [" + block.name + "]";

@@ -1,7 +1,7 @@
 // The text of a lesson: a Markdown file whose numbers, tables and claims are computed.
 //
 // Key idea: the prose stands in attention/04_softmax.md, and 04_softmax.cpp gives a value to each name
-// in it: to.set("sum", "%.3f", sum) for {{sum}}, to.claim("equal", a == b) for [equal]. The text is
+// in it: to.set("sum", x) for {{sum|%.3f}}, to.claim("equal", a == b) for [equal]. The text is
 // printed as far as its values are known, so a reader watches a long computation part by part. A name
 // without a value, or a value that no name asks for, is an error. The text is read when the lesson
 // runs: make lessons builds all of them, and a changed .md needs no build.
@@ -12,6 +12,7 @@
 //     **Question.** How do scores become …?        then the prediction: **Predict.** …
 //     ## A part                                    the parts are numbered when they are printed
 //     Words, with {{sum}} where a value stands     a paragraph; its lines are joined and wrapped
+//     {{sum|%.3f}}                                 a number in this format of printf, else in %g
 //         1 + 1 = {{sum}}                          four blanks: a line of its own, not joined
 //     {{table}}                                    alone: a table or picture, printed unchanged
 //     **softmax**                                  alone: a new word; GLOSSARY.md has its meaning
@@ -19,8 +20,10 @@
 //     > 000: the words of the note                 a slip in a note, in three lines:
 //     > comes out: the right result
 //     > why: the reason
-//     ## Read in the code                          the last part: places in the sources
+//     ## Read in the code                          behind the parts: places in the sources
 //     - `engine/ops/softmax.cpp`, `softmax`: what stands there
+//     ## Try                                       behind it: options to play with
+//     - `--beta 3`: what the program does with this option
 #pragma once
 
 #include <cstddef>
@@ -29,6 +32,7 @@
 #include <vector>
 
 #include "examples/lessons/lesson.h"
+#include "examples/lessons/text_values.h"
 #include "examples/support/text.h"
 
 namespace support {
@@ -36,6 +40,11 @@ namespace support {
 /// A place in the sources. A test looks for the name in the file.
 struct SourcePlace {
   std::string file, name, what;  // "engine/ops/softmax.cpp", "softmax", "the formula and its rule"
+};
+
+/// An option to play with, with a value as an example.
+struct Trial {
+  std::string option, value, what;  // "--beta", "3", "the weights for another beta"
 };
 
 class LessonText {
@@ -49,14 +58,24 @@ class LessonText {
   const std::string& question() const { return question_; }
   const std::string& prediction() const { return prediction_; }
   const std::vector<SourcePlace>& reading() const { return reading_; }
+  const std::vector<Trial>& trials() const { return trials_; }
+  /// The trial of this option. Throws ValueError if the text has none.
+  const Trial& trial(const std::string& option) const;
 
   /// Prints as far as all values are known.
   void print_known();
-  /// Gives {{name}} a text, or one that printf would print. Prints what is known then.
-  void set(const std::string& name, std::string text);
+  /// Gives {{name}} a value. Prints what is known then.
+  void set(const std::string& name, TextValue value);
+  /// The same for a text that printf would print.
   template <class Value, class... Values>
   void set(const std::string& name, const char* format, Value value, Values... values) {
     set(name, formatted(format, value, values...));
+  }
+  /// Several names, each with its value: set_all("sum", x, "mean", x / n).
+  template <class Value, class... Others>
+  void set_all(const char* name, const Value& value, const Others&... others) {
+    set(name, value);
+    if constexpr (sizeof...(others) > 0) set_all(others...);
   }
   /// Whether the claim [name] holds; see Lesson for the three kinds.
   void claim(const std::string& name, bool holds);
@@ -84,11 +103,12 @@ class LessonText {
   std::string name_, title_, question_, prediction_;
   std::map<std::string, std::string> glossary_;
   std::vector<SourcePlace> reading_;
+  std::vector<Trial> trials_;
   std::vector<Block> blocks_;
   std::size_t printed_ = 0;
-  bool reads_places_ = false;
+  bool reads_places_ = false, reads_trials_ = false;
   Kind last_ = Kind::part;
-  std::map<std::string, std::string> values_;
+  TextValues values_;
   std::map<std::string, Check> checks_;
   Lesson& to_;
 };

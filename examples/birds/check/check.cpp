@@ -1,13 +1,15 @@
-#include "examples/birds/check/check.h"
-
+// Part 4: the gradient check of exactly this model, compiled for Dual.
 #include <algorithm>
 
+#include "examples/birds/model_state.h"
 #include "nn/gpt/language_model.h"
 #include "nn/gradcheck.h"
 
-namespace fledge::birds {
+namespace report {
 
-report::ModelProof check_model(const report::ModelState& state, std::uint64_t seed) {
+using namespace fledge;
+
+ModelProof check_model(const ModelState& state, std::uint64_t seed) {
   Rng rng(seed);
   const LanguageModel model({.vocabulary = state.vocabulary,
                              .context = state.context,
@@ -30,4 +32,4 @@ report::ModelProof check_model(const report::ModelState& state, std::uint64_t se
           {found.elements, found.max_error_dual, found.ok, text}};
 }
 
-}  // namespace fledge::birds
+}  // namespace report

@@ -1,20 +1,14 @@
 // The graders, in the order of the exercises. The dual build computes as double does.
-#include <algorithm>
-#include <cmath>
-#include <sstream>
-
-#include "engine/autograd.h"
 #include "engine/gradcheck/gradcheck.h"
-#include "engine/ops.h"
 #include "examples/exercises/graders/grading.h"
+#include "examples/lessons/vocabulary.h"
 
 namespace exercises {
 
-using fledge::Dim, fledge::Tensor;
+using fledge::Dim, fledge::normal, fledge::number, fledge::row, fledge::Tensor;
 
 namespace {
 
-Tensor row(const Tensor& x, Dim i) { return slice(x, 0, i, i + 1); }
 Tensor column(const Tensor& x, Dim j) { return slice(x, 1, j, j + 1); }
 double at(const Tensor& x, Dim i, Dim j) { return fledge::value_of(x.value().at({i, j})); }
 Row numbers_of(const Tensor& x) { return to_vector(x.value()); }
@@ -38,14 +32,11 @@ Dim first_difference(const Tensor& a, const Tensor& b) {
 /// 1 where the row is larger than the column, else 0. (4, 4)
 Tensor below_diagonal() { return tensor({{0, 0, 0, 0}, {1, 0, 0, 0}, {1, 1, 0, 0}, {1, 1, 1, 0}}); }
 
-/// v1, v2 and v3 of 'birds', 'sometimes' and 'walk', a row each.
-Tensor word_vectors() { return tensor({{0.1, 0.2, 0.3}, {-0.8, 0.3, -0.1}, {0.5, -0.1, -0.4}}); }
-
 /// v_j·v_k; those with 'birds' are {{p1}}, -{{p2}} and -{{p3}}.
 Tensor word_products(Grading& to) {
-  const Tensor v = word_vectors();
+  const Tensor v = fledge::vectors_of_note_000();
   Tensor products = matmul(v, transpose(v));
-  to.let("p1", at(products, 0, 0)).let("p2", -at(products, 1, 0)).let("p3", -at(products, 2, 0));
+  to.let("p1", at(products, 0, 0), "p2", -at(products, 1, 0), "p3", -at(products, 2, 0));
   return products;
 }
 
@@ -70,7 +61,7 @@ Look show_look(Grading& to, const Tensor& query) {
             {"score k_j.q", rounded(scores, "%.4f")},
             {"weight a_j", rounded(weights, "%.6f")},
             {"value v_j", {"(1, 0)", "(0, 1)", "(-1, 0)", "(0, -1)"}}});
-  to.let("c1", at(c, 0, 0), "%.6f").let("c2", at(c, 0, 1), "%.6f");
+  to.let("c1", at(c, 0, 0), "c2", at(c, 0, 1));
   to.say("look");
   return {numbers_of(scores), numbers_of(weights), c};
 }
@@ -78,11 +69,11 @@ Look show_look(Grading& to, const Tensor& query) {
 /// The new vector of the first 'bites', with random vectors of the words and random matrices.
 Tensor vector_of_bites(const std::string& sentence) {
   fledge::Rng rng(1);
-  const auto random = [&](Dim rows) { return Tensor(fledge::random_normal({rows, 4}, 0, 1, rng)); };
+  const auto random = [&](Dim rows) { return Tensor(normal({rows, 4}, rng)); };
   const Tensor words = random(3), W_Q = random(4), W_K = random(4), W_V = random(4);
   std::vector<Dim> ids;
-  std::istringstream stream(sentence);
-  for (std::string word; stream >> word;) ids.push_back(word == "dog" ? 0 : word == "man" ? 1 : 2);
+  for (const std::string& word : fledge::words_of(sentence))
+    ids.push_back(word == "dog" ? 0 : word == "man" ? 1 : 2);
   const Tensor X = embedding(words, fledge::Indices({static_cast<Dim>(ids.size())}, ids));
   const Tensor y = attention(matmul(X, W_Q), matmul(X, W_K), matmul(X, W_V), 1, fledge::Mask());
   return row(y, std::find(ids.begin(), ids.end(), 2) - ids.begin());
@@ -102,10 +93,8 @@ void forget_birds(Grading& to) {
   const Tensor p = column(word_products(to), 0), others = slice(p, 0, 1, 3);
   const double exact = matmul(a, p).item(), product = std::abs(exact) < 1e-15 ? 0 : exact;
   const double least = -max(others / (at(p, 0, 0) - others)).item();  // with one other word alone
-  to.let("mixture", text_of(numbers_of(matmul(a, word_vectors()))));
-  to.let("product", product, "%.10f")
-      .let("weight", at(a, 0, 0), "%.4f")
-      .let("least", least, "%.4f");
+  to.let("mixture", text_of(numbers_of(matmul(a, fledge::vectors_of_note_000()))), "product",
+         product, "weight", at(a, 0, 0), "least", least);
   to.say("worked");
   to.claim_legal(a);
   to.claim("zero", is_near(product, 0, 1e-9),
@@ -118,7 +107,7 @@ void largest_association(Grading& to) {
   to.ask("number", number);
   if (!to.accepted()) return;
   const double product = matmul(a, p).item(), ceiling = max(p).item();
-  to.let("product", product).let("number", number);
+  to.let("product", product, "number", number);
   to.say("worked");
   to.claim_legal(a);
   to.claim("most", is_near(product, ceiling, 1e-9), {{"less", product < ceiling}});
@@ -133,11 +122,9 @@ void control(Grading& to) {
   const Tensor note = matmul(tensor({{0.6, 0.1, 0.4}}), p);
   const double product = at(note, 0, 1), yours = at(matmul(a, p), 0, 1);
   const double before = at(p, 2, 1), largest = at(p, 1, 1);
-  to.let("v1.v2", at(p, 0, 1)).let("v2.v2", largest).let("v3.v2", before);
-  to.let("yours", yours).let("number", number);
-  to.let("before", before, "%.2f").let("after", product, "%.3f");
-  to.let("rise", product - before, "%.3f");
-  to.let("rise of birds", at(note, 0, 0) - at(p, 2, 0), "%.3f");
+  to.let("v1.v2", at(p, 0, 1), "v2.v2", largest, "v3.v2", before, "yours", yours, "number", number,
+         "before", before, "after", product, "rise", product - before, "rise of birds",
+         at(note, 0, 0) - at(p, 2, 0));
   to.say("worked");
   to.claim(
       "product", is_near(number, product, 1e-9),
@@ -147,7 +134,7 @@ void control(Grading& to) {
 }
 
 void turn_a_head(Grading& to) {
-  const Tensor v = word_vectors(), p = row(word_products(to), 0);
+  const Tensor v = fledge::vectors_of_note_000(), p = row(word_products(to), 0);
   // The scores at the start, with W_Q = W_K = 1.
   const Tensor s = fledge::parameter((matmul(row(v, 2), transpose(v)) / std::sqrt(3.0)).value());
   const Tensor weights = softmax(s), association = sum(weights * p);
@@ -165,7 +152,7 @@ void turn_a_head(Grading& to) {
             {"yours", rounded(yours, "%.4f")},
             {"backward()", rounded(right, "%.4f")}});
   const auto is = [&](const Tensor& formula) { return is_near(yours, formula, 1e-12); };
-  to.let("sum", sum(yours).item(), "%.4g").let("apart", distance(yours, right), "%.4g");
+  to.let("sum", sum(yours).item(), "apart", distance(yours, right));
   to.claim("zero", is_near(sum(yours), 0, 1e-12));
   to.claim("agrees", is(right),
            {{"reversed", is(-right)},
@@ -180,7 +167,7 @@ void copy_a_value(Grading& to) {
   if (!to.accepted()) return;
   const auto [s, weights, c] = show_look(to, query);
   const double gap = s[1] - std::max({s[0], s[2], s[3]});
-  to.let("gap", gap, "%.4g").let("share", std::exp(-gap), "%.2g").let("weight", weights[1], "%.4f");
+  to.let("gap", gap, "share", std::exp(-gap), "weight", weights[1]);
   to.let("others", to.sentence(gap < 700 ? "small" : "zero"));
   to.claim("largest", gap > 0);
   to.claim("copied", is_near(c, tensor({{0, 1}}), 1e-3), {{"near", gap > 0}});
@@ -193,9 +180,8 @@ void average_values(Grading& to) {
   const double rest = weights[1] + weights[2];
   const bool are_zero = is_near(s[1], 0, 1e-9) && is_near(s[2], 0, 1e-9);
   const Tensor upset = softmax(tensor({{1, 0}}));
-  to.let("apart", s[0] - s[3], "%.4g").let("rest", rest, "%.4f");
-  to.let("weight 1", weights[0], "%.4f").let("weight 4", weights[3], "%.4f");
-  to.let("upset 1", at(upset, 0, 0), "%.2f").let("upset 2", at(upset, 0, 1), "%.2f");
+  to.let("apart", s[0] - s[3], "rest", rest, "weight 1", weights[0], "weight 4", weights[3],
+         "upset 1", at(upset, 0, 0), "upset 2", at(upset, 0, 1));
   to.claim("equal", is_near(weights[0], weights[3], 1e-3));
   to.claim("mean", is_near(c, tensor({{0.5, -0.5}}), 1e-3),
            {{"zero", rest > 1e-3 && are_zero}, {"near", rest > 1e-3}});
@@ -206,8 +192,7 @@ void three_to_one(Grading& to) {
   if (!to.accepted()) return;
   const auto [s, weights, c] = show_look(to, query);
   const double gap = s[0] - s[1], rest = weights[2] + weights[3];
-  to.let("gap", gap, "%.4g").let("ratio", std::exp(gap), "%.4g").let("rest", rest, "%.4f");
-  to.let("gap to 4", gap, "%.4f").let("ln 3", std::log(3.0), "%.4f");
+  to.let("gap", gap, "ratio", std::exp(gap), "rest", rest, "gap to 4", gap, "ln 3", std::log(3.0));
   to.claim("ratio", is_near(std::exp(gap), 3, 0.01), {{"finite", std::abs(gap) < 700}});
   to.claim("weights", is_near(weights[0], 0.75, 1e-3) && is_near(weights[1], 0.25, 1e-3),
            {{"rest", rest > 1e-3}});
@@ -220,15 +205,15 @@ void noisy_key(Grading& to) {
   const Tensor d = to.ask("d", answer, 3), alpha = tensor({alphas});
   if (!to.accepted()) return;
   fledge::Rng rng(1);  // 4000 keys of six numbers
-  const Tensor noise = Tensor(fledge::random_normal({4000 * 6, 1}, 0, 1, rng)) * d,
+  const Tensor noise = Tensor(normal({4000 * 6, 1}, rng)) * d,
                variance = mean(noise * noise, {0}, true);
   to.table({{"alpha", rounded(alpha, "%g")},
             {"your d", rounded(d)},
             {"measured variance", rounded(variance, "%.4g")},
             {"variance / alpha", rounded(variance / alpha, "%.4g")}});
   const double beta = 10;
-  to.let("variance", at(variance, 0, 1), "%.4g").let("d d", at(d * d, 0, 1));
-  to.let("deviation", 2 * beta * at(d, 0, 0)).let("deviation of the note", 2 * beta * alphas[0]);
+  to.let("variance", at(variance, 0, 1), "d d", at(d * d, 0, 1), "deviation",
+         2 * beta * at(d, 0, 0), "deviation of the note", 2 * beta * alphas[0]);
   to.claim("positive", max(-d).item() <= 0);
   to.claim("measured", is_near(variance / alpha, 1, 0.05), {{"alpha", is_near(d, alpha, 1e-12)}});
   to.claim("exact", is_near(d * d / alpha, 1, 1e-9));
@@ -251,8 +236,8 @@ void blue_bird(Grading& to) {
   std::size_t best = 2;  // 'blue'
   for (const std::size_t j : {0u, 1u, 3u})
     if (s[j] >= s[best]) best = j;
-  to.let("best", "'" + words[best] + (best == 3 ? "' itself" : "'"));
-  to.let("blue", weights[2], "%.4f").let("fluffy", weights[1], "%.4f");
+  to.let("best", "'" + words[best] + (best == 3 ? "' itself" : "'"), "blue", weights[2], "fluffy",
+         weights[1]);
   to.claim("blue", weights[2] > 0.9,
            {{"no query", query.item() == 0},
             {"same key", at(keys, 0, 1) == at(keys, 0, 2)},
@@ -268,8 +253,7 @@ void mask_in_columns(Grading& to) {
   for (std::size_t i = 0; i < 16; ++i) {
     const std::size_t row = i / 4, column = i % 4;
     const double answer = is_hidden(static_cast<int>(row), static_cast<int>(column));
-    to.let("row", std::to_string(row)).let("column", std::to_string(column));
-    to.let("answer", answer, "%g");
+    to.let("row", row, "column", column, "answer", answer);
     if (std::isnan(answer)) return void(to.ask("cell", answer));
     if (answer != 0 && answer != 1) return to.refuse("cell.else");
     answers[row][column] = answer;
@@ -279,11 +263,11 @@ void mask_in_columns(Grading& to) {
   to.table(shown);
   const Tensor hidden = tensor(answers), later = below_diagonal();
   const Dim wrong = first_difference(hidden, later), row = wrong / 4 % 4, column = wrong % 4;
-  to.let("row", std::to_string(row)).let("column", std::to_string(column));
+  to.let("row", row, "column", column);
   to.claim("causal", wrong == 16, {{"seen", row > column}});
   // Weights in the note's form: queries in columns, a softmax along each column.
   fledge::Rng rng(1);
-  const Tensor scores = fledge::random_normal({4, 4}, 0, 1, rng);
+  const Tensor scores = normal({4, 4}, rng);
   const Tensor shares = exp(transpose(scores)) * (1 - hidden),
                weights = shares / sum(shares, {0}, true);
   to.claim("same", is_near(transpose(weights), softmax(scores, fledge::causal()), 1e-12));
@@ -296,7 +280,7 @@ void word_order(Grading& to) {
   Column sentences{"sentence", {}}, differences{"largest difference", {}};
   Row apart;
   for (std::size_t i = 0; i < 5; ++i) {
-    to.let("answer", answers[i], "%g");
+    to.let("answer", answers[i]);
     if (answers[i] != 0 && answers[i] != 1) return to.refuse("answers.else");
     const std::string text = to.sentence("sentence " + std::to_string(i + 1));
     apart.push_back(distance(vector_of_bites(text), wanted));
@@ -307,8 +291,8 @@ void word_order(Grading& to) {
   to.table({sentences, {"answer", rounded(given)}, differences});
   for (std::size_t i = 0; i < 5; ++i) {
     const bool is_same = apart[i] < 1e-12;
-    to.let("sentence", to.sentence("sentence " + std::to_string(i + 1)));
-    to.let("reason", to.sentence("reason " + std::to_string(i + 1)));
+    to.let("sentence", to.sentence("sentence " + std::to_string(i + 1)), "reason",
+           to.sentence("reason " + std::to_string(i + 1)));
     to.claim("answer", (answers[i] == 1) == is_same, {{"same", is_same}});
   }
 }
@@ -327,9 +311,8 @@ void row_by_hand(Grading& to) {
             {"weight", rounded(weights, "%.4f")},
             {"wanted", rounded(wanted, "%.2f")}});
   const Tensor ratios = weights / last, ahead = (products - column(products, 2)) / 2;
-  to.let("ratio 0", at(ratios, 0, 0), "%.4g").let("ratio 1", at(ratios, 0, 1), "%.4g");
-  to.let("ahead 0", at(ahead, 0, 0), "%.4f").let("ahead 1", at(ahead, 0, 1), "%.4f");
-  to.let("ln 11", std::log(11.0), "%.4f").let("ln 8", std::log(8.0), "%.4f");
+  to.let("ratio 0", at(ratios, 0, 0), "ratio 1", at(ratios, 0, 1), "ahead 0", at(ahead, 0, 0),
+         "ahead 1", at(ahead, 0, 1), "ln 11", std::log(11.0), "ln 8", std::log(8.0));
   to.claim("row", is_near(weights, wanted, 1e-3),
            {{"undivided", is_near(softmax(products), wanted, 1e-3)},
             {"doubled", is_near(softmax(products / 4), wanted, 1e-3)},
@@ -341,12 +324,12 @@ void residual(Grading& to) {
   if (!to.accepted()) return;
   const Tensor before = tensor({{0, 0, 1}}), wanted = tensor({{1.1, 0.4, 1}}),
                change = matmul(tensor({{0.55, 0.4, 0.05}}), M_V), sum = before + change;
-  to.let("before", text_of(numbers_of(before))).let("change", text_of(numbers_of(change)));
-  to.let("sum", text_of(numbers_of(sum))).let("wanted", text_of(numbers_of(wanted)));
+  to.let("before", text_of(numbers_of(before)), "change", text_of(numbers_of(change)), "sum",
+         text_of(numbers_of(sum)), "wanted", text_of(numbers_of(wanted)));
   to.say("worked");
   const Dim wrong = first_difference(sum, wanted), i = wrong % 3;
-  to.let("i", std::to_string(i + 1)).let("is", at(sum, 0, i), "%.10g");
-  to.let("must", at(wanted, 0, i)).let("must change", at(wanted - before, 0, i));
+  to.let("i", i + 1, "is", at(sum, 0, i), "must", at(wanted, 0, i), "must change",
+         at(wanted - before, 0, i));
   to.claim("sum", wrong == 3, {{"alone", is_near(change, wanted, 1e-9)}});
 }
 
@@ -366,8 +349,8 @@ void rock_paper_scissors(Grading& to) {
             {"a paper", rounded(column(weights, 1), "%.4f")},
             {"a scissors", rounded(column(weights, 2), "%.4f")}});
   const int right = count_who_look_at(beaten, weights);
-  to.let("least", least, "%.4f").let("right", right);
-  to.let("mirrored", count_who_look_at(beaten, softmax((S + transpose(S)) / 2)));
+  to.let("least", least, "right", right, "mirrored",
+         count_who_look_at(beaten, softmax((S + transpose(S)) / 2)));
   to.claim("symmetric", distance(S, transpose(S)) > 1e-9);
   to.claim("beaten", least > 0.9,
            {{"zero", largest == 0},
@@ -395,9 +378,8 @@ void rank_of_scores(Grading& to) {
   for (Dim i = 0; i < 4; ++i)
     table += (i == 0 ? "   " : "\n   ") + text_of(numbers_of(row(scores, i)));
   const Dim wrong = first_difference(scores, wanted), i = wrong / 4 % 4, j = wrong % 4;
-  to.let("table", table).let("apart", distance(scores, wanted), "%.4g");
-  to.let("query", std::to_string(i + 1)).let("key", std::to_string(j + 1));
-  to.let("score", at(scores, i, j)).let("must", at(wanted, i, j)).let("rank", std::to_string(rank));
+  to.let("table", table, "apart", distance(scores, wanted), "query", i + 1, "key", j + 1, "score",
+         at(scores, i, j), "must", at(wanted, i, j), "rank", rank);
   to.say("table");
   to.claim("same", wrong == 16, {{"small", D < rank}});
   to.claim("smallest", D <= rank);
@@ -407,7 +389,7 @@ void rank_of_scores(Grading& to) {
 void mend_a_rule(Grading& to) {
   const double beta = 2, line = wrong_line();
   fledge::Rng rng(1);
-  const fledge::Array scores = fledge::random_normal({2, 3}, 0, 1, rng);
+  const fledge::Array scores = normal({2, 3}, rng);
   fledge::GradcheckReport report;
   double apart = 0;
   std::string shown;
@@ -423,8 +405,8 @@ void mend_a_rule(Grading& to) {
   to.say("report");
   if (!to.ask("line", line)) return;
   if (line != 1 && line != 2 && line != 3 && line != 4) return to.refuse("line.else");
-  to.let("line", line).let("index", report.index).let("problem", report.problem);
-  to.let("analytic", report.analytic).let("expected", report.expected);
+  to.let("line", line, "index", report.index, "problem", report.problem, "analytic",
+         report.analytic, "expected", report.expected);
   to.claim("found", line == 2);
   to.claim("value", apart <= 1e-15);
   to.claim("rule", report.ok, {{"wrong", report.wrong_by_dual}});
@@ -447,8 +429,7 @@ void find_the_slip(Grading& to) {
   // Card 4: a causal mask in fledge's form, transposed.
   const Tensor weights = transpose(softmax(tensor(Matrix(4, Row(4))), fledge::causal()));
   fledge::Rng rng(1);  // card 6: five words, and one matrix for queries and keys
-  const Tensor x = fledge::random_normal({5, 4}, 0, 1, rng),
-               W = fledge::random_normal({4, 2}, 0, 1, rng), q = matmul(x, W),
+  const Tensor x = normal({5, 4}, rng), W = normal({4, 2}, rng), q = matmul(x, W),
                S = matmul(q, transpose(q));
   const bool is_right[] = {is_near(with_v1, with_v3, 1e-9),
                            is_near(matmul(M, v_a + v_b), v_a, 1e-12),
@@ -456,13 +437,13 @@ void find_the_slip(Grading& to) {
                            is_near(where(weights.value(), 0, 1), below_diagonal(), 0),
                            fledge::common_shape({3, 4}, {3, 6}).has_value(),
                            is_near(S, transpose(S), 0)};
-  to.let("v3'.v1", with_v1, "%.3f").let("repeated", 10);  // 5·4/2
+  to.let("v3'.v1", with_v1, "repeated", 10);  // 5·4/2
   to.let("right", static_cast<double>(std::count(is_right, is_right + 6, true)));
   for (std::size_t i = 0; i < 6; ++i) {
     const std::string card = std::to_string(i + 1);
     const bool is_choice = answers[i] == RIGHT || answers[i] == SLIP;
-    to.let("card", card).let("why", to.sentence("why " + card));
-    to.let("choice", answers[i] == RIGHT ? "RIGHT" : "SLIP");
+    to.let("card", card, "why", to.sentence("why " + card), "choice",
+           answers[i] == RIGHT ? "RIGHT" : "SLIP");
     if (is_choice) to.say("chosen");
     if (!is_choice && to.ask("card", answers[i])) to.refuse("choice");
     if (is_choice &&

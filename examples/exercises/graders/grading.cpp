@@ -21,7 +21,8 @@ namespace {
 
 using Texts = std::map<std::string, std::string>;
 
-const std::string& found(const std::string& key, const Texts& texts) {
+template <class T>
+const T& found(const std::string& key, const std::map<std::string, T>& texts) {
   const auto text = texts.find(key);
   if (text == texts.end()) throw std::logic_error("sentences.txt: '" + key + "' is missing");
   return text->second;
@@ -104,24 +105,11 @@ State Grading::grade() {
   return State::solved;
 }
 
-Grading& Grading::let(const std::string& name, const std::string& text) {
-  names_[name] = text;
-  return *this;
-}
-
-Grading& Grading::let(const std::string& name, double number, const char* format) {
-  return let(name, rounded(number, format));
-}
-
 std::string Grading::sentence(const std::string& key) const {
-  std::string text = found(key, exercise_.sentences);
-  for (std::size_t begin = 0; (begin = text.find("{{", begin)) != std::string::npos;) {
-    const std::size_t end = text.find("}}", begin);
-    const std::string& value = found(text.substr(begin + 2, end - begin - 2), names_);
-    text.replace(begin, end + 2 - begin, value);
-    begin += value.size();
-  }
-  return text;
+  return support::with_names(found(key, exercise_.sentences),
+                             [&](const std::string& name, const std::string& format) {
+                               return found(name, names_).as_text(format, rounded);
+                             });
 }
 
 bool Grading::is_usable(const std::string& key, const std::string& shown, const Row& numbers) {
@@ -161,9 +149,8 @@ Tensor Grading::ask(const std::string& key, const Matrix& matrix, std::size_t ro
   }
   if (is_usable(key, shown, numbers)) {
     if (fits) return tensor(matrix);
-    let("count", std::to_string(numbers.size())).let("needed", std::to_string(columns));
-    let("rows", std::to_string(rows));
-    let("numbers", support::counted(static_cast<int>(columns), "number"));
+    let("count", numbers.size(), "needed", columns, "rows", rows, "numbers",
+        support::counted(static_cast<int>(columns), "number"));
     refuse(rows == 1 ? "length" : "shape");
   }
   return tensor(Matrix(rows, Row(columns)));
@@ -197,7 +184,7 @@ bool Grading::claim(const std::string& key, bool holds, std::initializer_list<Mi
 
 void Grading::claim_legal(const Tensor& row) {
   const double least = -max(-row).item(), total = sum(row).item();
-  let("least weight", least).let("sum of weights", total, "%.10g");
+  let("least weight", least, "sum of weights", total);
   claim("legal", least >= 0);
   claim("whole", std::abs(total - 1) <= 1e-9, {{"zero", least == 0 && max(row).item() == 0}});
 }

@@ -13,6 +13,7 @@
 #include "engine/tensor.h"
 #include "examples/exercises/exercise.h"
 #include "examples/lessons/lesson.h"
+#include "examples/lessons/text_values.h"
 
 namespace exercises {
 
@@ -78,9 +79,13 @@ class Grading {
   /// Whether each part so far can be checked.
   bool accepted() const { return !is_open_ && !is_refused_; }
 
-  /// What stands for {{name}} in the sentences.
-  Grading& let(const std::string& name, const std::string& text);
-  Grading& let(const std::string& name, double number, const char* format = "%.6g");
+  /// What stands for {{name}} in the sentences: let("gap", gap, "ratio", std::exp(gap)). A number has
+  /// the format of {{gap|%.4f}} there, as in rounded().
+  template <class... NamesAndValues>
+  void let(const NamesAndValues&... all) {
+    for (const auto& [name, value] : support::values_of(all...))
+      names_.insert_or_assign(name, value);
+  }
   std::string sentence(const std::string& key) const;
 
   void say(const std::string& key) { lesson_.say(sentence(key)); }
@@ -97,7 +102,7 @@ class Grading {
 
   support::Lesson& lesson_;
   const Exercise& exercise_;
-  std::map<std::string, std::string> names_;
+  support::TextValues names_;
   bool is_open_ = false, is_refused_ = false;
 };
 

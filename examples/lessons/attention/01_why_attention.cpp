@@ -1,38 +1,20 @@
-// Why attention: one vector for a word is not enough, because its sentence changes its meaning.
-//
-// Works out items 002.2, 002.3 and 002.4 of examples/NOTES.md: 'mole' by hand, then 'walk' in a
-// trained model. Key idea: the embedding of a word is the same in every sentence. Attention mixes
-// vectors of other words into it, so the vector after attention depends on the sentence.
-// Next: 02_worked_example; examples/birds/text_model.h, nn/layers/block.h.
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <string>
-#include <vector>
+// Why attention: one vector for a word is not enough, because its sentence changes its meaning. The
+// embedding of a word is the same in every sentence. Attention mixes vectors of other words into it,
+// so the vector after attention depends on the sentence.
+#include "examples/lessons/attention/blanks.h"
 
-#include "engine/autograd.h"
-#include "examples/birds/text_model.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/support/table.h"
-#include "nn/generate/sampler.h"
+using namespace fledge;
+using namespace support;
 
-namespace fledge {
 namespace {
 
-using support::formatted, support::Lesson, support::LessonText, support::Table;
-
-// -- Part 1: two numbers for each word, (animal, chemistry) ---------------------------------------
-
+/// Two numbers for each word: animal, chemistry.
 using Pair = std::array<double, 2>;
 constexpr Pair mole{1, 1}, dug{2, 0}, gas{0, 2};
 constexpr double own = 0.1, other = 0.9;  // attention weights, set by hand
 
 /// own·'mole' + other·y, number by number: 'mole' after attention, beside the word with vector y
 Pair beside(const Pair& y) { return {own * mole[0] + other * y[0], own * mole[1] + other * y[1]}; }
-
-double cosine(const Pair& x, const Pair& y) {
-  return (x[0] * y[0] + x[1] * y[1]) / (std::hypot(x[0], x[1]) * std::hypot(y[0], y[1]));
-}
 
 /// "   animal     0.1 * 1 + 0.9 * 2 = 0.1 + 1.8 = 1.9", and the same for chemistry
 std::string worked(const Pair& y) {
@@ -45,15 +27,13 @@ std::string worked(const Pair& y) {
 }
 
 void mole_by_hand(LessonText& to) {
-  const Pair animal = beside(dug), unit = beside(gas);
-  to.set("beside 'dug'", worked(dug));
-  to.set("beside 'gas'", worked(gas));
-  to.claim("two vectors", std::abs(animal[0] - 1.9) + std::abs(animal[1] - 0.1) < 1e-12 &&
-                              std::abs(unit[0] - 0.1) + std::abs(unit[1] - 1.9) < 1e-12);
-  to.claim_near("cosine", cosine(animal, unit), 0.38 / 3.62, 1e-12);
+  const Pair a = beside(dug), b = beside(gas);
+  to.set_all("beside 'dug'", worked(dug), "beside 'gas'", worked(gas));
+  to.claim("two vectors", std::abs(a[0] - 1.9) + std::abs(a[1] - 0.1) < 1e-12 &&
+                              std::abs(b[0] - 0.1) + std::abs(b[1] - 1.9) < 1e-12);
+  const double lengths = std::hypot(a[0], a[1]) * std::hypot(b[0], b[1]);
+  to.claim_near("cosine", (a[0] * b[0] + a[1] * b[1]) / lengths, 0.38 / 3.62, 1e-12);
 }
-
-// -- Parts 2 and 3: 'walk' in the model of examples/birds -----------------------------------------
 
 /// The last word of a sentence in the model, which reads T tokens: a line end and the words.
 struct LastWord {
@@ -67,17 +47,10 @@ LastWord last_word(const LanguageModel& model, const Corpus& corpus, const std::
   const Indices ids = birds::beginning_row(corpus, sentence);
   const Dim T = ids.size();
   const Tensor x = embedding(model.wte.weight, model.wpe.weight, ids);  // word + place
-  const auto [attended, weights] =
-      model.h[0].attn.forward_with_weights(model.h[0].ln_1(x), causal());
+  const Tensor after = x + model.h[0].attn(model.h[0].ln_1(x), causal());
   const Array logits = Decoder(model).read(birds::beginning(corpus, sentence));
-  return {slice(x, 1, T - 1, T), slice(x + attended, 1, T - 1, T),
-          to_vector(slice(weights, 2, T - 1, T).value()), most_likely(logits, 3)};
-}
-
-double cosine(const Tensor& x, const Tensor& y) { return sum(cosine_similarity(x, y)).item(); }
-
-std::string word_of(const Corpus& corpus, Dim token) {
-  return corpus.tokenizer.symbols().at(static_cast<std::size_t>(token));
+  return {slice(x, 1, T - 1, T), slice(after, 1, T - 1, T),
+          blanks::last_row(model, corpus, sentence), most_likely(logits, 3)};
 }
 
 const std::string animals[] = {"birds", "cats", "ducks"};
@@ -90,54 +63,42 @@ std::vector<LastWord> look_at_walk(const LanguageModel& model, const Corpus& cor
   return found;
 }
 
-LanguageModel trained_model(const Corpus& corpus, std::uint64_t seed) {
-  LanguageModel model = birds::new_model(corpus, seed);
-  birds::train(model, corpus, seed);
-  return model;
-}
-
 void walk_in_a_model(LessonText& to) {
   const Corpus corpus = birds::read_text();
   const auto untrained = look_at_walk(birds::new_model(corpus, 1), corpus);
-  const auto trained = look_at_walk(trained_model(corpus, 1), corpus);
+  const auto trained = look_at_walk(blanks::trained(corpus, 1), corpus);
   Table table = Table::of_numbers(
       {"animal", "before attention", "after, untrained", "after, trained", "next word"});
   bool same = true, alike = true;
   std::vector<std::string> next;
   for (std::size_t i = 0; i < trained.size(); ++i) {
     const double random = cosine(untrained[i].after, untrained[0].after);
-    next.push_back(word_of(corpus, trained[i].next[0].token));
+    next.push_back(blanks::word_of(corpus, trained[i].next[0].token));
     table.row("%s | %.3f | %.3f | %.3f | %s (%.3f)", animals[i].c_str(),
               cosine(trained[i].before, trained[0].before), random,
               cosine(trained[i].after, trained[0].after), next[i].c_str(),
               trained[i].next[0].probability);
-    same = same && to_vector(trained[i].before.value()) == to_vector(trained[0].before.value());
+    same = same && numbers(trained[i].before) == numbers(trained[0].before);
     alike = alike && random > 0.99;
   }
-  double largest = cosine(trained[1].after, trained[0].after);
-  to.set("three sentences", table.text());
-  to.set("cosine for 'cats'", "%.3f", largest);
+  double most = cosine(trained[1].after, trained[0].after);
+  to.set_all("three sentences", table, "cosine for 'cats'", most);
   to.claim("same before", same);
   to.claim("untrained", alike);
   to.claim("trained", next[0] == "slowly" && next[1] == "quietly");
   for (std::uint64_t seed = 2; seed <= 10; ++seed) {
-    const std::vector<LastWord> walks = look_at_walk(trained_model(corpus, seed), corpus);
-    largest = std::max(largest, cosine(walks[1].after, walks[0].after));
+    const std::vector<LastWord> walks = look_at_walk(blanks::trained(corpus, seed), corpus);
+    most = std::max(most, cosine(walks[1].after, walks[0].after));
   }
-  to.set("largest", "%.2f", largest);
-  to.claim("ten models", largest < 0.95);
+  to.set("largest", most);
+  to.claim("ten models", most < 0.95);
 
   const std::vector<double>& weights = trained[0].weights;
   Table row({{"'walk' looks at"}, {"start"}, {"birds"}, {"sometimes"}, {"walk"}});
   row.row("with the weight | %.3f | %.3f | %.3f | %.3f", weights[0], weights[1], weights[2],
           weights[3]);
-  to.set("weights of 'walk'", row.text());
+  to.set("weights of 'walk'", row);
   to.claim("not the neighbour", weights[1] > 0.9 && weights[2] < 0.05);
-}
-
-void lesson(LessonText& to) {
-  mole_by_hand(to);
-  walk_in_a_model(to);
 }
 
 /// --sentence "cats sometimes walk"
@@ -147,55 +108,25 @@ void compare_sentence(Lesson& to, const std::string& sentence) {
   const Dim longest = birds::model_sizes(corpus).context - 1;
   require<ValueError>(std::ssize(ids) <= longest + 1, "--sentence", "a sentence has at most ",
                       longest, " words, and this has ", ids.size() - 1, ": leave some out");
-  const LanguageModel model = trained_model(corpus, 1);
+  const LanguageModel model = blanks::trained(corpus, 1);
   const LastWord walk = last_word(model, corpus, "birds sometimes walk");
   const LastWord last = last_word(model, corpus, sentence);
   Table looks({{"the last word looks at"}, {"weight"}});
   for (std::size_t j = 0; j < ids.size(); ++j)
-    looks.row("%s | %.3f", j == 0 ? "start" : word_of(corpus, ids[j]).c_str(), last.weights[j]);
+    looks.row("%s | %.3f", blanks::word_of(corpus, ids[j], "start").c_str(), last.weights[j]);
   to.show(looks.text());
   to.say("Most probable next words:");
-  for (const Choice& choice : last.next)
-    to.say(formatted("   %.3f  ", choice.probability) + word_of(corpus, choice.token));
+  for (const auto& [token, p] : last.next)
+    to.say(formatted("   %.3f  ", p) + blanks::word_of(corpus, token));
   to.say(
       formatted("The last word and 'walk' in 'birds sometimes walk': cosine %.3f before attention, "
                 "%.3f after. With 'walk' as the third word the first cosine is 1.",
                 cosine(last.before, walk.before), cosine(last.after, walk.after)));
 }
 
-support::Svg picture() {
-  constexpr double left = 70, bottom = 400, unit = 160;
-  support::Svg svg(580, 450);
-  using Anchor = support::Svg::Anchor;
-  svg.text(20, 30, "One embedding of 'mole', two vectors after attention", Anchor::start, 17);
-  svg.arrow(left, bottom, left + 2.3 * unit, bottom, "#444444");
-  svg.arrow(left, bottom, left, bottom - 2.2 * unit, "#444444");
-  svg.text(left + 2.3 * unit, bottom + 36, "animal", Anchor::end, 14);
-  svg.text(left + 8, bottom - 2.15 * unit, "chemistry", Anchor::start, 14);
-  const auto arrow = [&](const Pair& to, const char* name, double dx, const std::string& colour) {
-    const double x = left + to[0] * unit, y = bottom - to[1] * unit;
-    svg.arrow(left, bottom, x, y, colour, 3);
-    const std::string label = name + formatted(" (%.1f, %.1f)", to[0], to[1]);
-    svg.text(x + dx, y - 12, label, Anchor::start, 14, colour);
-  };
-  arrow(mole, "'mole' before attention", 0, "#444444");
-  arrow(beside(dug), "'mole' in 'the mole dug'", -60, support::svg_colours()[0]);
-  arrow(beside(gas), "'mole' in 'a mole of gas'", 14, support::svg_colours()[1]);
-  return svg;
-}
-
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/01_why_attention",
-       .body = fledge::lesson,
-       .plays = {{.option = "--sentence",
-                  .value = "dogs sometimes walk",
-                  .help =
-                      "shows where the last word looks and what comes next; use words of the text",
-                  .with_text = fledge::compare_sentence}},
-       .picture = fledge::picture});
+  return run_lesson(argc, argv, {mole_by_hand, walk_in_a_model},
+                    {{"--sentence", compare_sentence}});
 }

@@ -1,26 +1,13 @@
-// The worked example: 'birds sometimes walk', every number by hand.
-//
-// Works out items 000.1 to 000.14 and the row sum of 000.5 in examples/NOTES.md.
-// Key idea: the new vector of a word is a weighted sum, v3' = a31·v1 + a32·v2 + a33·v3. Its dot
-// product with v1 is the same weighted sum of the numbers vj·v1, so no row with weights from 0 to 1
-// that add up to 1 gives more than the largest of them.
-// Next: 03_one_head; examples/birds/by_hand.cpp, which computes the same with the engine.
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <sstream>
-#include <string>
-
+// The worked example: 'birds sometimes walk', every number by hand. The new vector of a word is a
+// weighted sum, v3' = a31·v1 + a32·v2 + a33·v3. Its dot product with v1 is the same weighted sum of
+// the numbers vj·v1, so no row with weights from 0 to 1 that add up to 1 gives more than the largest.
 #include "examples/birds/by_hand.h"
-#include "examples/lessons/attention/triangle.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/support/table.h"
-#include "examples/support/text.h"
+#include "examples/lessons/vocabulary.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-
-using support::formatted, support::Lesson, support::LessonText, support::Table;
 
 using Three = std::array<double, 3>;
 constexpr std::array<Three, 3> V{{{0.1, 0.2, 0.3},      // v1: birds
@@ -49,8 +36,7 @@ Three mixed(const Three& a) {
 }
 
 double total(const Three& a) { return a[0] + a[1] + a[2]; }
-Three divided(const Three& a, double by) { return {a[0] / by, a[1] / by, a[2] / by}; }
-bool near(double x, double y) { return std::abs(x - y) < 1e-12; }
+bool near(double x, double y, double tolerance = 1e-12) { return std::abs(x - y) <= tolerance; }
 
 /// Distance, cosine and dot product of 'walk' and v1, before and after attention.
 std::string three_measures(const Three& after) {
@@ -64,8 +50,9 @@ std::string three_measures(const Three& after) {
   return table.text();
 }
 
-const Three after = mixed(A[2]);                 // v3'
-const Three legal = divided(A[2], total(A[2]));  // row 3, so that it adds up to 1
+const Three after = mixed(A[2]);  // v3'
+const Three legal{A[2][0] / total(A[2]), A[2][1] / total(A[2]),
+                  A[2][2] / total(A[2])};  // row 3, so that it adds up to 1
 const double product = dot(after, V[0]), legal_product = dot(mixed(legal), V[0]);
 
 void nine_products(LessonText& to) {
@@ -83,15 +70,14 @@ void nine_products(LessonText& to) {
     sums += formatted("%s   %-36s = %s = %.2f", i == 0 ? "" : "\n", products.c_str(), terms.c_str(),
                       after[i]);
   }
-  to.set("words", table.text());
-  to.set("three sums", sums);
+  to.set_all("words", table, "three sums", sums);
   to.claim("new vector", distance(after, {0.18, 0.11, 0.01}) < 1e-12 &&
                              distance(after, birds::compute_by_hand().v_hat) < 1e-6);
 }
 
 void closer_or_not(LessonText& to) {
   to.set("measures", three_measures(after));
-  const auto rounds_to = [](double x, double y) { return std::abs(x - y) <= 0.0005; };
+  const auto rounds_to = [](double x, double y) { return near(x, y, 0.0005); };
   to.claim("'birds'",
            near(dot(V[2], V[0]), -0.09) && near(product, 0.043) &&
                rounds_to(cosine(V[2], V[0]), -0.371) && rounds_to(cosine(after, V[0]), 0.544) &&
@@ -114,7 +100,6 @@ void triangle_of_rows(LessonText& to) {
   point({0, 0, 1}, "corner 'walk', as before attention");
   point({1 / 3., 1 / 3., 1 / 3.}, "the middle");
   point(legal, "the row of the example, divided by 1.1");
-  to.set("some rows", table.text());
   double largest = -1;
   int rows = 0, best = -1;  // the weights in hundredths
   for (int i = 0; i <= 100; ++i)
@@ -122,75 +107,36 @@ void triangle_of_rows(LessonText& to) {
       const double found = dot(mixed({i / 100., j / 100., (100 - i - j) / 100.}), V[0]);
       if (found > largest) largest = found, best = i;
     }
-  to.set("rows", "%d", rows);
+  to.set_all("some rows", table, "rows", rows, "sum of row 3", total(A[2]), "divided product",
+             legal_product, "product", product, "from 'walk'", A[2][0], "from 'birds'", A[0][2]);
   to.claim("corner", best == 100 && near(largest, 0.14));
   to.claim("divided row", near(legal_product, 0.043 / 1.1) &&
                               near(cosine(mixed(legal), V[0]), cosine(after, V[0])));
-  to.set("sum of row 3", "%.1f", total(A[2]));
-  to.set("divided product", "%.3f", legal_product);
-  to.set("product", "%.3f", product);
-  to.set("from 'walk'", "%.1f", A[2][0]);
-  to.set("from 'birds'", "%.1f", A[0][2]);
-}
-
-void lesson(LessonText& to) {
-  nine_products(to);
-  closer_or_not(to);
-  triangle_of_rows(to);
 }
 
 /// --row "0.2,0.3,0.5"
 void try_row(Lesson& to, const std::string& text) {
-  Three a{};
-  std::istringstream parts(text);
-  std::string part, rest;
-  bool read = true;
-  for (double& weight : a) {
-    std::getline(parts, part, ',');
-    read = read && support::number_variable(weight, {-100, 100}).set(part).empty();
-    part.clear();
-  }
-  if (!read || std::getline(parts, rest))
-    support::refuse_usage(
-        "--row needs three numbers from -100 to 100, and has " + support::quoted(text),
-        "write --row 0.2,0.3,0.5");
-  const Three v = mixed(a);
+  const auto a = numbers_of<3>(text, 100);
+  if (!a)
+    refuse_usage("--row needs three numbers from -100 to 100, and has " + quoted(text),
+                 "write --row 0.2,0.3,0.5");
+  const Three row = *a, v = mixed(row);
   to.say(
       formatted("'walk' gives 'birds' %.3g, 'sometimes' %.3g and itself %.3g. Its new vector is "
                 "v3' = (%.3f, %.3f, %.3f).\n",
-                a[0], a[1], a[2], v[0], v[1], v[2]));
+                row[0], row[1], row[2], v[0], v[1], v[2]));
   to.show(three_measures(v));
-  const bool is_legal = std::min({a[0], a[1], a[2]}) >= 0 && std::abs(total(a) - 1) < 1e-6;
+  const bool is_legal = std::min({row[0], row[1], row[2]}) >= 0 && near(total(row), 1, 1e-6);
   to.say(is_legal
              ? "The row is legal. Find a legal row with v3'.v1 = 0, and the one with the smallest."
              : formatted("The row is not legal: a weight is below 0, or the sum, %.3g, is not 1. "
                          "Such a row can go above 0.14.",
-                         total(a)));
-}
-
-/// The triangle of rows, with lines of equal v3'.v1 and the row of the example.
-support::Svg picture() {
-  support::Svg svg(700, 500);
-  svg.text(20, 30, "Every legal row of 'walk' is a point in this triangle",
-           support::Svg::Anchor::start, 17);
-  svg.text(20, 50, "On a dashed line v3'.v1, the association with 'birds', is everywhere the same");
-  Triangle triangle(svg, 130, 460, 420);
-  for (int level = -8; level <= 12; level += 2) triangle.contour(level / 100.0);
-  triangle.dot(legal, support::svg_colours()[0], formatted("the example: %.3f", legal_product));
-  return svg;
+                         total(row)));
 }
 
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/02_worked_example",
-       .body = fledge::lesson,
-       .plays = {{.option = "--row",
-                  .value = "0.2,0.3,0.5",
-                  .help = "another row for 'walk': its new vector and the three measures",
-                  .with_text = fledge::try_row}},
-       .picture = fledge::picture});
+  return run_lesson(argc, argv, {nine_products, closer_or_not, triangle_of_rows},
+                    {{"--row", try_row}});
 }

@@ -1,27 +1,13 @@
-// One head: query, key and value, with every number of 'the fluffy blue bird'.
-//
-// Works out items 002.7, 002.8, 002.15, 002.16 and 004.13 of examples/NOTES.md.
-// Key idea: a_ij = softmax over j of q_i·k_j/√d, and word i receives Σ_j a_ij·v_j. The query and the
-// keys give the weights of lesson 2; the values are what the weights mix.
-// Words are rows here and columns in the note. Next: 04_softmax; nn/layers/attention.h.
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <numeric>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "engine/array_math.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/support/table.h"
-#include "examples/support/text.h"
+// One head: query, key and value, with every number of 'the fluffy blue bird'. a_ij = softmax over j
+// of q_i·k_j/√d, and word i receives Σ_j a_ij·v_j. The query and the keys give the weights of lesson
+// 2; the values are what the weights mix. Words are rows here and columns in note 002.
+#include "examples/lessons/vocabulary.h"
 #include "nn/layers/attention.h"
 
-namespace fledge {
-namespace {
+using namespace fledge;
+using namespace support;
 
-using support::formatted, support::Lesson, support::LessonText, support::Table;
+namespace {
 
 constexpr std::size_t n = 4, C = 4, d = 2;  // words; numbers of a word; the head size
 using Pair = std::array<double, d>;
@@ -57,8 +43,7 @@ Row look(std::size_t i, const Pair& q, const Matrix<d>& k, const Matrix<d>& v) {
   for (std::size_t j = 0; j <= i; ++j) {
     row.products[j] = q[0] * k[j][0] + q[1] * k[j][1];
     row.scores[j] = row.products[j] / std::sqrt(double{d});
-    row.exps[j] = std::exp(row.scores[j]);
-    row.sum += row.exps[j];
+    row.sum += row.exps[j] = std::exp(row.scores[j]);
   }
   for (std::size_t j = 0; j <= i; ++j) {
     row.weights[j] = row.exps[j] / row.sum;
@@ -67,18 +52,18 @@ Row look(std::size_t i, const Pair& q, const Matrix<d>& k, const Matrix<d>& v) {
   return row;
 }
 
-/// x + what the word received: soft and blue are the last two numbers of x.
-Four becomes(std::size_t i, const Row& row) {
-  return {X[i][0], X[i][1], X[i][2] + row.received[0], X[i][3] + row.received[1]};
-}
-
-/// At most three digits after the point: "1.5", "0.333".
-std::string digits(double x) { return formatted("%.4g", std::round(1000 * x) / 1000); }
+/// At most three digits after the point: "(1.5, 0.333)".
 template <std::size_t size>
 std::string digits(const std::array<double, size>& x) {
   std::string text;
-  for (const double number : x) text += (text.empty() ? "(" : ", ") + digits(number);
+  for (const double number : x)
+    text += (text.empty() ? "(" : ", ") + formatted("%.4g", std::round(1000 * number) / 1000);
   return text + ")";
+}
+
+/// x + what the word received: soft and blue are the last two numbers of x.
+std::string becomes(std::size_t i, const Row& row) {
+  return digits(Four{X[i][0], X[i][1], X[i][2] + row.received[0], X[i][3] + row.received[1]});
 }
 
 constexpr Matrix<d> q = product(X, W_Q), k = product(X, W_K), v = product(X, W_V);
@@ -91,12 +76,11 @@ void three_vectors(LessonText& to) {
     matrices.row({parts[i], digits(W_Q[i]), digits(W_K[i]), digits(W_V[i])});
     table.row({words[i], digits(X[i]), digits(q[i]), digits(k[i]), digits(v[i])});
   }
-  to.set("matrices", matrices.text());
-  to.set("queries, keys, values", table.text());
+  to.set_all("matrices", matrices, "queries, keys, values", table);
   to.claim("query and key", q[3] == Pair{3, 0} && k[1] == Pair{2, 0} && k[1] == k[2]);
 }
 
-std::string table_of(const Row& row) {
+Table table_of(const Row& row) {
   Table table(
       {{"'bird' looks at"}, {"q.k"}, {"score"}, {"exp(score)"}, {"weight"}, {"weight * value"}});
   for (std::size_t j = 0; j < n; ++j)
@@ -106,17 +90,14 @@ std::string table_of(const Row& row) {
   table.row("sum |  |  | %.3f | %.4f | %s", row.sum,
             std::accumulate(row.weights.begin(), row.weights.end(), 0.0),
             digits(row.received).c_str());
-  return table.text();
+  return table;
 }
 
 void one_row(LessonText& to) {
   const Row row = look(3, q[3], k, v);
-  to.set("row of 'bird'", table_of(row));
-  to.set("becomes", digits(becomes(3, row)));
+  to.set_all("row of 'bird'", table_of(row), "becomes", becomes(3, row), "exp", row.exps[1], "sum",
+             row.sum, "received", row.received[0]);
   const double w = 1 / (2 + 2 * std::exp(-6 / std::sqrt(2.0)));
-  to.set("exp", "%.3f", row.exps[1]);
-  to.set("sum", "%.3f", row.sum);
-  to.set("received", "%.4f", row.received[0]);
   to.claim("bird", std::abs(row.received[0] - w) + std::abs(row.received[1] - w) < 1e-12 &&
                        std::abs(row.exps[1] - 69.6) < 0.05 && std::abs(row.sum - 141.2) < 0.05);
 }
@@ -127,7 +108,7 @@ void all_rows(LessonText& to) {
   };
   const Tensor V = tensor(v);
   const auto [mixed, weights] = attend(tensor(q), tensor(k), V, 1, causal());
-  const std::vector<double> results = to_vector(mixed.value());
+  const std::vector<double> results = numbers(mixed);
   double worst = 0;
   Table table({{"looks at"}, {"the"}, {"fluffy"}, {"blue"}, {"bird"}, {"becomes"}});
   for (std::size_t i = 0; i < n; ++i) {
@@ -135,12 +116,12 @@ void all_rows(LessonText& to) {
     std::vector<std::string> cells{words[i]};
     for (std::size_t j = 0; j < n; ++j)
       cells.push_back(j > i ? "." : formatted("%.3f", row.weights[j]));
-    cells.push_back(digits(becomes(i, row)));
+    cells.push_back(becomes(i, row));
     table.row(cells);
     for (std::size_t m = 0; m < d; ++m)
       worst = std::max(worst, std::abs(results[d * i + m] - row.received[m]));
   }
-  to.set("four rows", table.text());
+  to.set("four rows", table);
   to.claim("attend", worst < 1e-12);
   const Tensor A = reshape(weights, {4, 4}), AV = matmul(A, V);
   to.claim("no sum", !common_shape(A.shape(), V.shape()));
@@ -148,69 +129,23 @@ void all_rows(LessonText& to) {
     to.set(name, "%d x %d", static_cast<int>(of.dim(0)), static_cast<int>(of.dim(1)));
 }
 
-void lesson(LessonText& to) {
-  three_vectors(to);
-  one_row(to);
-  all_rows(to);
-}
-
 /// --query "0,3"
 void try_query(Lesson& to, const std::string& text) {
-  Pair query{};
-  const std::size_t comma = std::min(text.find(','), text.size());
-  const std::string second = comma < text.size() ? text.substr(comma + 1) : "";
-  if (!support::number_variable(query[0], {-9, 9}).set(text.substr(0, comma)).empty() ||
-      !support::number_variable(query[1], {-9, 9}).set(second).empty())
-    support::refuse_usage(
-        "--query needs two numbers from -9 to 9, and has " + support::quoted(text),
-        "write --query 0,3");
-  const Row row = look(3, query, k, v);
-  to.say("'bird' with the query " + digits(query) +
+  const auto query = numbers_of<2>(text, 9);
+  if (!query)
+    refuse_usage("--query needs two numbers from -9 to 9, and has " + quoted(text),
+                 "write --query 0,3");
+  const Row row = look(3, *query, k, v);
+  to.say("'bird' with the query " + digits(*query) +
          ". Keys: 'the' (0, 0), 'fluffy' and 'blue' (2, 0), 'bird' (0, 1).\n");
-  to.show(table_of(row));
-  to.say("'bird' becomes " + digits(becomes(3, row)) +
+  to.show(table_of(row).text());
+  to.say("'bird' becomes " + becomes(3, row) +
          ". Try 0,0 for equal weights, 0,9 to look at the noun, and -3,0 to avoid adjectives. No "
          "query can give 'fluffy' and 'blue' different weights: their keys are equal.");
 }
 
-/// Values flow from the words on the left to 'bird'; lines are as thick as the weights.
-support::Svg picture() {
-  support::Svg svg(690, 420);
-  using Anchor = support::Svg::Anchor;
-  const std::string &blue = support::svg_colours()[0], &orange = support::svg_colours()[1];
-  const Row row = look(3, q[3], k, v);
-  constexpr double from = 300, to = 455, middle = 240;
-  svg.text(20, 30, "One head: what 'bird' receives", Anchor::start, 17);
-  svg.text(20, 52, "The thicker the line, the larger the weight of a word", Anchor::start, 13);
-  svg.text(20, 95, "word", Anchor::start, 13);
-  svg.text(100, 95, "key", Anchor::start, 13, blue);
-  svg.text(185, 95, "value", Anchor::start, 13, orange);
-  for (std::size_t j = 0; j < n; ++j) {
-    const double y = 135 + 70 * double(j), w = row.weights[j];
-    svg.text(20, y, words[j], Anchor::start, 16);
-    svg.text(100, y, digits(k[j]), Anchor::start, 15, blue);
-    svg.text(185, y, digits(v[j]), Anchor::start, 15, orange);
-    svg.line(from, y - 5, to, middle, orange, 0.5 + 16 * w);
-    svg.text(from - 8, y, formatted("%.3f", w), Anchor::end, 13);
-  }
-  svg.text(to + 15, middle - 40, "'bird', query " + digits(q[3]), Anchor::start, 15, blue);
-  svg.text(to + 15, middle + 5, "receives " + digits(row.received), Anchor::start, 15, orange);
-  svg.text(to + 15, middle + 50, "becomes " + digits(becomes(3, row)), Anchor::start, 15);
-  svg.text(to + 15, middle + 70, "noun, adjective, soft, blue", Anchor::start, 12);
-  return svg;
-}
-
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/03_one_head",
-       .body = fledge::lesson,
-       .plays = {{.option = "--query",
-                  .value = "0,3",
-                  .help = "another query for 'bird': its weights and what it becomes",
-                  .with_text = fledge::try_query}},
-       .picture = fledge::picture});
+  return run_lesson(argc, argv, {three_vectors, one_row, all_rows}, {{"--query", try_query}});
 }

@@ -1,25 +1,12 @@
-// Softmax: from scores to weights, and why scores are divided by sqrt(d).
-//
-// The notes use the softmax and do not explain it: items 000.36, 001.2 and 001.4 need this lesson.
-// Key idea: a sum of d random products has the standard deviation sqrt(d), and a softmax of large
-// scores hardly changes when they change.
-// Next: 05_mask.cpp.
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <string>
-#include <vector>
+// Softmax: from scores to weights, and why scores are divided by sqrt(d). A sum of d random products
+// has the standard deviation sqrt(d), and a softmax of large scores hardly changes when they change.
+#include "examples/lessons/vocabulary.h"
 
-#include "engine/autograd.h"
-#include "engine/ops.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/support/line_plot.h"
-#include "examples/support/table.h"
+using namespace fledge;
+using namespace support;
 
-namespace fledge {
 namespace {
 
-using support::formatted, support::Lesson, support::LessonText, support::Table;
 using Numbers = std::vector<double>;
 
 double largest(const Numbers& numbers) { return *std::max_element(numbers.begin(), numbers.end()); }
@@ -56,22 +43,18 @@ void from_scores_to_weights(LessonText& to) {
   Table table = Table::of_numbers({"word", "score", "exp", "exp / sum"});
   for (std::size_t j = 0; j < 3; ++j) {
     weights.push_back(std::exp(three[j]) / sum);
-    table.row({words[j], formatted("%.0f", three[j]), formatted("%.3f", std::exp(three[j])),
-               formatted("%.3f", weights[j])});
+    table.row("%s | %.0f | %.3f | %.3f", words[j], three[j], std::exp(three[j]), weights[j]);
   }
-  table.row(
-      {"sum", "", formatted("%.3f", sum), formatted("%.3f", weights[0] + weights[1] + weights[2])});
-  to.set("three scores", table.text());
-  to.set("exp(5)", "%.3f", std::exp(5));
+  table.row("sum |  | %.3f | %.3f", sum, weights[0] + weights[1] + weights[2]);
   Table factors = Table::of_numbers({"factor", "scores", words[0], words[1], words[2]});
   for (const double factor : {1., 4., 8.}) {
     const Numbers s = times(factor, three), a = softmax(s);
-    factors.row({formatted("%.0f", factor), formatted("%.0f, %.0f, %.0f", s[0], s[1], s[2]),
-                 formatted("%.4f", a[0]), formatted("%.4f", a[1]), formatted("%.4f", a[2])});
+    factors.row("%.0f | %.0f, %.0f, %.0f | %.4f | %.4f | %.4f", factor, s[0], s[1], s[2], a[0],
+                a[1], a[2]);
   }
-  to.set("factors", factors.text());
-  const Numbers of_fledge = to_vector(fledge::softmax(Tensor(Array({3}, three))).value());
-  to.claim("same", are_equal(softmax({7, 6, 5}), weights) && are_equal(of_fledge, weights));
+  to.set_all("three scores", table, "exp(5)", std::exp(5), "factors", factors);
+  to.claim("same", are_equal(softmax({7, 6, 5}), weights) &&
+                       are_equal(numbers(softmax(Tensor(Array({3}, three)))), weights));
 }
 
 void how_fast_a_weight_changes(LessonText& to) {
@@ -82,12 +65,11 @@ void how_fast_a_weight_changes(LessonText& to) {
   to.set("weight at 2.01", "%.5f / %.5f = %.6f", e_h, e_h + others, a_h);
   to.set("change", "%.6f / 0.01 = %.4f", a_h - a, measured);
   to.set("a(1-a)", "%.4f * %.4f = %.4f", a, 1 - a, derivative(a));
-  to.set("at 0.99", "%.4f", derivative(0.99));
-  to.set("at 0.9999", "%.4f", derivative(0.9999));
+  to.set_all("at 0.99", derivative(0.99), "at 0.9999", derivative(0.9999));
   const Tensor s = parameter(Array({3}, three));
-  backward(sum(slice(fledge::softmax(s), 0, 0, 1)));
+  backward(sum(slice(softmax(s), 0, 0, 1)));
   to.claim("derivative", std::abs(measured - derivative(a)) < h / 10 &&
-                             std::abs(to_vector(s.grad())[0] - derivative(a)) < 1e-15);
+                             std::abs(number(s.grad(), 0) - derivative(a)) < 1e-15);
 }
 
 /// A random number with the mean 0 and the variance 1: evenly from -sqrt(3) to sqrt(3).
@@ -131,81 +113,44 @@ struct Row {
   Spread q_k, divided;  // of the scores q.k, and of q.k / sqrt(d)
 };
 
-std::vector<Row> rows_of(std::uint64_t seed) {
+/// The rows for six head sizes, and their table.
+std::pair<std::vector<Row>, Table> rows_of(std::uint64_t seed) {
   std::vector<Row> rows;
-  for (const Dim d : {1, 4, 16, 64, 256, 1024})
-    rows.push_back({d, spread_of(d, 1, seed), spread_of(d, 1 / std::sqrt(d), seed)});
-  return rows;
-}
-
-std::string table_of(const std::vector<Row>& rows) {
   Table table = Table::of_numbers(
       {"d", "sqrt(d)", "spread", "weight", "weight, divided", "derivative", "deriv., divided"});
-  for (const auto& [d, q_k, divided] : rows)
-    table.row({std::to_string(d), formatted("%.2f", std::sqrt(d)), formatted("%.2f", q_k.deviation),
-               formatted("%.3f", q_k.weight), formatted("%.3f", divided.weight),
-               formatted("%.2g", q_k.derivative), formatted("%.3f", divided.derivative)});
-  return table.text();
+  for (const int d : {1, 4, 16, 64, 256, 1024}) {
+    const Spread q_k = spread_of(d, 1, seed), divided = spread_of(d, 1 / std::sqrt(d), seed);
+    rows.push_back({d, q_k, divided});
+    table.row("%d | %.2f | %.2f | %.3f | %.3f | %.2g | %.3f", d, std::sqrt(d), q_k.deviation,
+              q_k.weight, divided.weight, q_k.derivative, divided.derivative);
+  }
+  return {rows, table};
 }
 
 void why_sqrt_d(LessonText& to) {
-  const std::vector<Row> rows = rows_of(1);
-  to.set("spreads", table_of(rows));
+  const auto [rows, table] = rows_of(1);
   const auto& [d, q_k, divided] = rows.back();
   const double root = std::sqrt(d);
-  to.set("largest weight", "%.3f", q_k.weight);
-  to.set("root", "%.0f", root);
-  to.set("digits", "%.0f", std::floor(root / std::log(10)) + 1);
-  to.set("divided weight", "%.3f", divided.weight);
-  to.set("derivative", "%.2g", q_k.derivative);
-  to.set("median weight", "%.6f", 1 - q_k.derivative);
-  to.set("divided derivative", "%.1f", divided.derivative);
-  to.set("by q.k", "%.4f", divided.derivative / root);
   double off = 0;
   for (const Row& row : rows)
     off = std::max(off, std::abs(row.q_k.deviation / std::sqrt(row.d) - 1));
-  to.set("off", "%.1f", 100 * off);
+  to.set_all("spreads", table, "largest weight", q_k.weight, "root", root, "digits",
+             std::floor(root / std::log(10)) + 1, "divided weight", divided.weight, "derivative",
+             q_k.derivative, "median weight", 1 - q_k.derivative, "divided derivative",
+             divided.derivative, "by q.k", divided.derivative / root, "off", 100 * off);
   to.claim("spread", off < 0.03);
   to.claim("weights", q_k.weight > 0.9 && divided.weight < 0.4);
   to.claim("by q.k", divided.derivative / root > 100 * q_k.derivative);
 }
 
-void lesson(LessonText& to) {
-  from_scores_to_weights(to);
-  how_fast_a_weight_changes(to);
-  why_sqrt_d(to);
-}
-
 void another_seed(Lesson& to, std::int64_t seed) {
   to.say("The table of part 3 with other random numbers: last digits change, the rule stays.\n");
-  to.show(table_of(rows_of(static_cast<std::uint64_t>(seed))));
-}
-
-support::Svg picture() {
-  support::LinePlot plot;
-  plot.x_name = "d: numbers in a query";
-  plot.has_log_axis = true;
-  plot.levels = {{"ten equal weights", 0.1}};
-  plot.curves = {{"largest of ten weights, scores not divided", "x", "x", {}},
-                 {"largest of ten weights, scores divided by sqrt(d)", "o", "o", {}}};
-  for (const auto& [d, q_k, divided] : rows_of(1)) {
-    plot.curves[0].points.emplace_back(d, q_k.weight);
-    plot.curves[1].points.emplace_back(d, divided.weight);
-  }
-  return plot_picture(plot);
+  to.show(rows_of(static_cast<std::uint64_t>(seed)).second.text());
 }
 
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv,
-                             {.name = "attention/04_softmax",
-                              .body = fledge::lesson,
-                              .plays = {{.option = "--seed",
-                                         .value = "7",
-                                         .help = "the table of part 3 with other random numbers",
-                                         .limits = {0, 1e9},
-                                         .with_whole_number = fledge::another_seed}},
-                              .picture = fledge::picture});
+  return run_lesson(argc, argv, {from_scores_to_weights, how_fast_a_weight_changes, why_sqrt_d},
+                    {{"--seed", another_seed, {0, 1e9}}});
 }

@@ -1,27 +1,13 @@
-// The mask: a model that predicts the next word must not see that word.
-//
-// Works out 002.17 (all prefixes at once), 002.18 (prefixes, not subsequences) and 002.19 (where
-// the mask lies if queries are columns). Key idea: a hidden score counts as minus infinity, so its
-// weight is exactly 0, and each word is computed as if the text ended there.
-// Next: 06_positions.cpp.
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <numeric>
-#include <string>
-#include <vector>
-
-#include "engine/autograd.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/lessons/tensors.h"
-#include "examples/support/table.h"
+// The mask: a model that predicts the next word must not see that word. A hidden score counts as
+// minus infinity, so its weight is exactly 0, and each word is computed as if the text ended there.
+#include "examples/lessons/vocabulary.h"
 #include "nn/gpt/language_model.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
 
-using support::Lesson, support::LessonText, support::Table;
 /// The vocabulary of the model, and its only text: word i has the number i.
 const char* const text[] = {"birds", "sometimes", "walk", "on", "the",
                             "grass", "slowly",    "and",  "fly"};
@@ -30,7 +16,7 @@ const char* const text[] = {"birds", "sometimes", "walk", "on", "the",
 bool is_seen(Dim i, Dim j) { return j <= i; }
 
 /// Four words; 'x' is seen, '.' is hidden. The word that looks has a row, or else a column.
-std::string grid(const char* title, bool rows_look) {
+Table grid(const char* title, bool rows_look) {
   Table table = Table::of_numbers({title, text[0], text[1], text[2], text[3]});
   for (Dim i = 0; i < 4; ++i) {
     std::vector<std::string> line{text[i]};
@@ -38,17 +24,17 @@ std::string grid(const char* title, bool rows_look) {
       line.emplace_back((rows_look ? is_seen(i, j) : is_seen(j, i)) ? "x" : ".");
     table.row(line);
   }
-  return table.text();
+  return table;
 }
 
 void minus_infinity(LessonText& to) {
   to.set("rows look", grid("looks at:", true));
   const std::vector<double> open{1, 2, 0, 3};
-  const std::vector<double> masked{1, 2, 0, -std::numeric_limits<double>::infinity()};
+  const std::vector<double> masked{1, 2, 0, -infinity};
   double all = 0, seen = 0, weight = 0, weight_seen = 0;
   for (std::size_t j = 0; j < 4; ++j) all += std::exp(open[j]), seen += std::exp(masked[j]);
   const Tensor scores = Array({4, 4}, {1, 2, 0, 3, 1, 2, 0, 3, 1, 2, 0, 3, 1, 2, 0, 3});
-  const std::vector<double> walk = to_vector(slice(softmax(scores, causal()), 0, 2, 3).value());
+  const std::vector<double> walk = numbers(row(softmax(scores, causal()), 2));
   double apart = 0, sum = 0;
   Table table = Table::of_numbers({"word", "score", "exp", "weight", "with mask", "exp", "weight"});
   for (std::size_t j = 0; j < 4; ++j) {
@@ -59,7 +45,7 @@ void minus_infinity(LessonText& to) {
               a, masked[j], std::exp(masked[j]), b);
   }
   table.row("sum |  | %.3f | %.3f |  | %.3f | %.3f", all, weight, seen, weight_seen);
-  to.set("four scores", table.text());
+  to.set("four scores", table);
   to.claim("masked weights",
            std::exp(masked[3]) == 0 && walk[3] == 0 && apart < 1e-15 && std::abs(sum - 1) < 1e-15);
 }
@@ -88,9 +74,9 @@ Losses losses_of(Dim n, bool in_one_pass) {
   std::vector<Tensor> losses, parts;
   for (Dim t = 1; t <= n; ++t) {
     if (t == 1 || !in_one_pass) {
-      const Indices words = ids(0, in_one_pass ? n : t);
-      rows = model(words);
-      found.read += words.size();
+      const Dim words = in_one_pass ? n : t;
+      rows = model(ids(0, words));
+      found.read += words;
     }
     losses.push_back(reshape(cross_entropy(slice(rows, 1, t - 1, t), ids(t, t + 1)), {1}));
   }
@@ -101,24 +87,21 @@ Losses losses_of(Dim n, bool in_one_pass) {
   return found;
 }
 
-std::string table_of(const Losses& alone, const Losses& once) {
+Table table_of(const Losses& alone, const Losses& once) {
   Table table =
       Table::of_numbers({"prefix up to", "words read", "answer", "loss, alone", "in one pass"});
   const std::vector<double> a = numbers(alone.of_prefix), b = numbers(once.of_prefix);
   for (std::size_t i = 0; i < a.size(); ++i)
     table.row("%s | %zu | %s | %.6f | %.6f", text[i], i + 1, text[i + 1], a[i], b[i]);
-  table.row(
-      {"all prefixes", std::to_string(alone.read), "", "", std::to_string(once.read) + " words"});
-  return table.text();
+  table.row("all prefixes | %d |  |  | %d words", int(alone.read), int(once.read));
+  return table;
 }
 
 void all_prefixes_at_once(LessonText& to) {
   const Losses alone = losses_of(6, false), once = losses_of(6, true);
-  to.set("losses", table_of(alone, once));
-  to.set("once", std::to_string(once.read));
-  to.set("alone", std::to_string(alone.read));
+  to.set_all("losses", table_of(alone, once), "once", once.read, "alone", alone.read, "parameters",
+             once.gradient.size());
   to.claim("same losses", farthest(once.of_prefix, alone.of_prefix) < 1e-14);
-  to.set("parameters", std::to_string(once.gradient.size()));
   to.claim("same gradient", farthest(once.gradient, alone.gradient) < 1e-14);
 }
 
@@ -128,12 +111,11 @@ void what_the_mask_is_not(LessonText& to) {
     ++subsequences;
     prefixes += (in & (in + 1)) == 0 ? 1 : 0;  // bits 0 ... k and no others
   }
-  to.set("prefixes", "%d", prefixes);
-  to.set("subsequences", "%d", subsequences);
+  to.set_all("prefixes", prefixes, "subsequences", subsequences);
   to.claim("counted", prefixes == 6 && subsequences == 63);
   to.set("columns look", grid("is seen by:", false));
   Rng rng(2);
-  const Tensor q = random_normal({6, 4}, 0, 1, rng), k = random_normal({6, 4}, 0, 1, rng);
+  const Tensor q = normal({6, 4}, rng), k = normal({6, 4}, rng);
   const Array of_rows = attention_scores(q, k, causal()).value();  // q.k, a query in each row
   const Array of_columns = matmul_transposed(k, q).value();        // k.q, a query in each column
   bool are_mirrored = true;
@@ -146,49 +128,17 @@ void what_the_mask_is_not(LessonText& to) {
   to.claim("mirrored", are_mirrored);
 }
 
-void lesson(LessonText& to) {
-  minus_infinity(to);
-  all_prefixes_at_once(to);
-  what_the_mask_is_not(to);
-}
-
 void another_length(Lesson& to, std::int64_t n) {
   const Losses alone = losses_of(n, false), once = losses_of(n, true);
   to.say("Each prefix read alone, and all of them in one pass. The last two columns agree.\n");
-  to.show(table_of(alone, once));
+  to.show(table_of(alone, once).text());
   to.claim(farthest(once.of_prefix, alone.of_prefix) < 1e-14, "the same losses");
   to.claim(farthest(once.gradient, alone.gradient) < 1e-14, "the same gradient, to 14 digits");
 }
 
-support::Svg picture() {
-  const auto start = support::Svg::Anchor::start, end = support::Svg::Anchor::end;
-  const double left = 120, top = 90, cell = 60;
-  support::Svg svg(560, 480);
-  svg.text(20, 28, "The causal mask: a word sees itself and earlier words", start, 16);
-  svg.text(20, 52, "The word of a row looks at the words of the columns.", start, 13);
-  for (Dim i = 0; i < 6; ++i) {
-    const double at = cell * static_cast<double>(i);
-    svg.text(left - 8, top + at + 34, text[i], end);
-    svg.text(left + at + cell / 2, top - 8, text[i], support::Svg::Anchor::middle, 11);
-    for (Dim j = 0; j < 6; ++j)
-      svg.box(left + cell * static_cast<double>(j) + 1, top + at + 1, cell - 2, cell - 2,
-              is_seen(i, j) ? support::svg_colours()[0] : "#dddddd");
-  }
-  svg.text(20, 470, "blue: may be seen;  grey: hidden, score minus infinity, weight 0");
-  return svg;
-}
-
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv,
-                             {.name = "attention/05_mask",
-                              .body = fledge::lesson,
-                              .plays = {{.option = "--words",
-                                         .value = "4",
-                                         .help = "the table of part 2 for another number of words",
-                                         .limits = {3, 8},
-                                         .with_whole_number = fledge::another_length}},
-                              .picture = fledge::picture});
+  return run_lesson(argc, argv, {minus_infinity, all_prefixes_at_once, what_the_mask_is_not},
+                    {{"--words", another_length, {3, 8}}});
 }

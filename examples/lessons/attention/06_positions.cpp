@@ -1,29 +1,14 @@
-// Positions: without them attention does not know the order of the words.
-//
-// Works out 002.4 (attention is not local), 002.5 (how far it reaches) and 002.6 (embeddings encode
-// positions). Key idea: the result of attention is a sum over words, and a sum does not depend on
-// the order of its terms. So the order must be in the vectors: x = word vector + position vector.
-// Next: 07_turning_a_head.cpp.
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdint>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include "engine/autograd.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/lessons/tensors.h"
-#include "examples/support/errors.h"
-#include "examples/support/table.h"
+// Positions: without them attention does not know the order of the words. The result of attention is
+// a sum over words, and a sum does not depend on the order of its terms. So the order must be in the
+// vectors: x = word vector + position vector.
+#include "examples/lessons/vocabulary.h"
 #include "nn/layers/attention.h"
 #include "nn/optim/adamw.h"
 
-namespace fledge {
-namespace {
+using namespace fledge;
+using namespace support;
 
-using support::Lesson, support::LessonText, support::Table;
+namespace {
 
 struct Sentence {
   std::array<const char*, 3> words{};
@@ -62,8 +47,7 @@ Result bites_looks_at(const Sentence& sentence) {
 
 /// How far the new vectors of 'bites' in the two sentences are apart.
 double apart(const Sentence& a, const Sentence& b) {
-  const Tensor difference = bites_looks_at(a).mixed - bites_looks_at(b).mixed;
-  return std::sqrt(dot(difference, difference));
+  return length(bites_looks_at(a).mixed - bites_looks_at(b).mixed);
 }
 
 void order_is_lost(LessonText& to) {
@@ -71,8 +55,7 @@ void order_is_lost(LessonText& to) {
   to.claim("same vector", apart(dog_first(), man_first()) < 1e-15);
   Rng rng(1);
   const Attention attention(8, 2, rng);
-  const Tensor x = random_normal({5, 8}, 0, 1, rng), given = attention(x);
-  const Tensor masked = attention(x, causal());
+  const Tensor x = normal({5, 8}, rng), given = attention(x), masked = attention(x, causal());
   std::vector<Dim> order{0, 1, 2, 3, 4};
   double moved = 0, last = 0;
   do {
@@ -87,13 +70,12 @@ void order_is_lost(LessonText& to) {
 
 void order_is_in_the_vectors(LessonText& to) {
   const Sentence first = with_positions(dog_first()), second = with_positions(man_first());
-  to.set("with positions", bites_looks_at(first).table + "\n" + bites_looks_at(second).table);
-  to.set("distance", "%.2f", apart(first, second));
+  to.set_all("with positions", bites_looks_at(first).table + "\n" + bites_looks_at(second).table,
+             "distance", apart(first, second));
   to.claim("two vectors", apart(first, second) > 0.1);
 }
 
 void distance_has_no_influence(LessonText& to) {
-  to.set("even split", "%.6f", 1. / 1001);
   Table table = Table::of_numbers({"words from 'blue' to 'bird'", "weight of 'blue'"});
   const double expected = std::exp(5) / (std::exp(5) + 1000);
   double off = 0;
@@ -105,9 +87,8 @@ void distance_has_no_influence(LessonText& to) {
     off = std::max(off, std::abs(weight - expected));
     table.row("%d | %.6f", before, weight);
   }
-  to.set("distances", table.text());
+  to.set_all("even split", 1. / 1001, "distances", table, "weight", expected);
   to.claim("each distance", off < 1e-14);
-  to.set("weight", "%.6f", expected);
 }
 
 /// The loss after training. The model reads "a b ?" and predicts a: 6 words, 30 pairs, '?' is 6.
@@ -118,9 +99,9 @@ double trained_loss(bool has_positions, std::uint64_t seed) {
       if (a != b) texts.insert(texts.end(), {a, b, 6}), answers.push_back(a);
   const Indices ids({30, 3}, texts), targets({30}, answers);
   Rng rng(seed);
-  const Tensor words = parameter(random_normal({7, 8}, 0, 1, rng));
+  const Tensor words = parameter(normal({7, 8}, rng));
   const Attention attention(8, 1, rng);
-  const Tensor positions = parameter(random_normal({3, 8}, 0, 1, rng));
+  const Tensor positions = parameter(normal({3, 8}, rng));
   const auto loss = [&] {
     const Tensor x = has_positions ? embedding(words, positions, ids) : embedding(words, ids);
     const Tensor y = reshape(slice(attention(x), 1, 2, 3), {30, 8});  // the new vector of '?'
@@ -128,62 +109,46 @@ double trained_loss(bool has_positions, std::uint64_t seed) {
   };
   std::vector<Tensor> all = parameters(attention);
   all.insert(all.end(), {words, positions});
-  AdamW change(all, {.rate = 0.02, .decay = 0});
-  for (int i = 0; i < 200; ++i) {
-    change.zero_grad();
-    backward(loss());
-    change.step();
-  }
+  minimise(AdamW(all, {.rate = 0.02, .decay = 0}), 200, loss);
   return loss().item();
 }
 
 void a_task(LessonText& to) {
   Table table = Table::of_numbers({"seed", "loss with positions", "loss without"});
   int learned = 0, guessed = 0;
-  for (const int seed : {1, 2, 3}) {
-    const auto start = static_cast<std::uint64_t>(seed);
-    const double with = trained_loss(true, start), without = trained_loss(false, start);
-    table.row("%d | %.3f | %.3f", seed, with, without);
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const double with = trained_loss(true, seed), without = trained_loss(false, seed);
+    table.row("%d | %.3f | %.3f", int(seed), with, without);
     learned += with < 0.01 ? 1 : 0;
     guessed += without > std::log(2) - 1e-9 ? 1 : 0;
   }
-  to.set("losses", table.text());
+  to.set("losses", table);
   to.claim_rate("learned", learned, 3, 3);
   to.claim_rate("guessed", guessed, 3, 3);
 }
 
-void lesson(LessonText& to) {
-  order_is_lost(to);
-  order_is_in_the_vectors(to);
-  distance_has_no_influence(to);
-  a_task(to);
-}
-
 /// How much the result of each word changes if the sentence is read backwards.
 void another_sentence(Lesson& to, const std::string& sentence) {
-  std::istringstream in(sentence);
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(support::printable(word));
+  std::vector<std::string> words = words_of(sentence);
   if (words.size() < 3 || words.size() > 6)
-    support::refuse_usage("--sentence must have 3 to 6 words: got " + std::to_string(words.size()),
-                          "give for example --sentence \"cat sees mouse\"");
-  std::vector<Dim> ids;  // equal words have equal numbers
-  for (const std::string& word : words)
-    ids.push_back(std::find(words.begin(), words.end(), word) - words.begin());
+    refuse_usage("--sentence must have 3 to 6 words: got " + std::to_string(words.size()),
+                 "give for example --sentence \"cat sees mouse\"");
   const Dim n = std::ssize(words);
-  std::vector<Dim> last_first;
-  for (Dim i = n; i > 0; --i) last_first.push_back(i - 1);
+  std::vector<Dim> ids, last_first;  // equal words have equal numbers
+  for (Dim i = 0; i < n; ++i) {
+    ids.push_back(std::find(words.begin(), words.end(), words[std::size_t(i)]) - words.begin());
+    last_first.push_back(n - 1 - i);
+  }
   const Indices backwards({n}, last_first);  // embedding() takes the rows in this order
   Rng rng(3);
   const Attention attention(8, 2, rng);
-  const Tensor vectors = random_normal({n, 8}, 0, 1, rng), p = random_normal({n, 8}, 0, 1, rng);
+  const Tensor vectors = normal({n, 8}, rng), p = normal({n, 8}, rng);
   const Tensor x = embedding(vectors, Indices({n}, ids)), x_back = embedding(x, backwards);
   const Tensor without = attention(x) - embedding(attention(x_back), backwards);
   const Tensor with = attention(x + p) - embedding(attention(x_back + p), backwards);
   Table table = Table::of_numbers({"word", "no positions", "positions"});
   for (Dim i = 0; i < n; ++i)
-    table.row("%s | %.3f | %.3f",
-              support::cut(words[static_cast<std::size_t>(i)], 20, "...").c_str(),
+    table.row("%s | %.3f | %.3f", cut(printable(words[std::size_t(i)]), 20, "...").c_str(),
               largest(row(without, i)), largest(row(with, i)));
   to.say(
       "Attention with random parameters reads the sentence forwards and backwards. For each word "
@@ -192,44 +157,10 @@ void another_sentence(Lesson& to, const std::string& sentence) {
   to.show(table.text());
 }
 
-support::Svg picture() {
-  const auto start = support::Svg::Anchor::start;
-  const double left = 60, bottom = 380, unit = 95;
-  support::Svg svg(640, 410);
-  svg.text(20, 28, "With positions 'bites' has two new vectors (large dots)", start, 16);
-  for (const double at : {0., 1., 2., 3.}) {
-    svg.line(left, bottom - unit * at, left + 3 * unit, bottom - unit * at, "#dddddd");
-    svg.line(left + unit * at, bottom, left + unit * at, bottom - 3 * unit, "#dddddd");
-  }
-  for (const bool is_dog_first : {true, false}) {
-    const Sentence sentence = with_positions(is_dog_first ? dog_first() : man_first());
-    const std::string& colour = support::svg_colours()[is_dog_first ? 0 : 1];
-    const std::vector<double> x = numbers(sentence.x),
-                              mixed = numbers(bites_looks_at(sentence).mixed);
-    const double x_mixed = left + unit * mixed[0], y_mixed = bottom - unit * mixed[1];
-    for (std::size_t j = 0; j < 3; ++j) {
-      const double x_word = left + unit * x[2 * j], y_word = bottom - unit * x[2 * j + 1];
-      svg.line(x_word, y_word, x_mixed, y_mixed, colour, 1, !is_dog_first);
-      svg.text(x_word + 5, y_word - (is_dog_first ? 6 : -14), sentence.words[j], start, 12, colour);
-    }
-    svg.circle(x_mixed, y_mixed, 8, colour);
-    svg.text(370, is_dog_first ? 110 : 135, is_dog_first ? "dog bites man" : "man bites dog", start,
-             14, colour);
-  }
-  return svg;
-}
-
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/06_positions",
-       .body = fledge::lesson,
-       .plays = {{.option = "--sentence",
-                  .value = "cat sees mouse",
-                  .help = "how much each word changes if your sentence is read backwards",
-                  .with_text = fledge::another_sentence}},
-       .picture = fledge::picture});
+  return run_lesson(argc, argv,
+                    {order_is_lost, order_is_in_the_vectors, distance_has_no_influence, a_task},
+                    {{"--sentence", another_sentence}});
 }

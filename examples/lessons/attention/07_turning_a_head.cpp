@@ -1,31 +1,18 @@
 // How a gradient turns a head: from the goal to the scores, to W_Q and W_K, and on for 100 steps.
-//
-// Works out note 000, item 15: "a learnt A". Key idea: ds_j = a_j (v_j.v1 - v3'.v1). A score should
-// rise if its word is better than the present mixture. All words share W_Q and W_K.
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <vector>
+// ds_j = a_j (v_j.v1 - v3'.v1): a score should rise if its word is better than the present mixture.
+// All words share W_Q and W_K.
+#include "examples/lessons/vocabulary.h"
 
-#include "engine/autograd.h"
-#include "engine/ops.h"
-#include "examples/lessons/attention/triangle.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/lessons/tensors.h"
-#include "examples/support/table.h"
+using namespace fledge;
+using namespace support;
 
-namespace fledge {
 namespace {
 
-using support::formatted, support::Lesson, support::LessonText, support::Svg, support::Table;
-using Three = Triangle::Row;  // three numbers: one for each word, or the numbers of a vector
+using Three =
+    std::array<double, 3>;  // three numbers: one for each word, or the numbers of a vector
 
 const double root = std::sqrt(3.0);
 const char* const words[] = {"'birds'", "'sometimes'", "'walk'"};
-
-/// v1, v2 and v3 of note 000, as in examples/birds/by_hand.cpp, which computes in float.
-Tensor vectors() { return Array({3, 3}, {0.1, 0.2, 0.3, -0.8, 0.3, -0.1, 0.5, -0.1, -0.4}); }
-Array identity() { return Array({3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1}); }
 
 Three three(const Tensor& x) {
   const std::vector<double> n = to_vector(x.value());
@@ -33,12 +20,12 @@ Three three(const Tensor& x) {
 }
 
 /// u_j = v_j.v1, (1, 3)
-Tensor products() { return matmul_transposed(row(vectors(), 0), vectors()); }
+const Tensor v = vectors_of_note_000(), products = matmul_transposed(row(v, 0), v);
 /// G = a1 u1 + a2 u2 + a3 u3 = v3'.v1, from the scores of 'walk'
-Tensor goal(const Tensor& scores) { return sum(softmax(scores) * products()); }
+Tensor goal(const Tensor& scores) { return sum(softmax(scores) * products); }
 
 struct Head {
-  Tensor W_Q = identity(), W_K = identity();  // W_V stays the identity: the values are v1, v2, v3
+  Tensor W_Q = identity(3), W_K = identity(3);  // W_V stays the identity: the values are v1, v2, v3
 };
 
 /// What 'walk' computes. ds is the derivative of G with respect to s, and so on.
@@ -47,14 +34,14 @@ struct Look {
 };
 
 Look look(const Head& head) {
-  const Tensor v = vectors(), v3 = row(v, 2);
+  const Tensor v3 = row(v, 2);
   Look at;
   at.q = matmul(v3, head.W_Q);                    // (1, 3)
   at.k = matmul(v, head.W_K);                     // (3, 3)   a key in each row
   at.s = matmul_transposed(at.q, at.k) / root;    // (1, 3)   s_j = q.k_j / √3
   at.a = softmax(at.s);                           // (1, 3)
   at.G = goal(at.s);                              // v3'.v1
-  at.ds = at.a * (products() - at.G);             // (1, 3)   ds_j = a_j (u_j - G)
+  at.ds = at.a * (products - at.G);               // (1, 3)   ds_j = a_j (u_j - G)
   at.dq = matmul(at.ds, at.k) / root;             // (1, 3)   Σ_j ds_j k_j / √3
   at.dk = matmul(transpose(at.ds), at.q) / root;  // (3, 3)   dk_j = ds_j q / √3
   at.dW_Q = matmul(transpose(v3), at.dq);         // (3, 3)   [i][c]: v3[i] dq[c]
@@ -62,7 +49,6 @@ Look look(const Head& head) {
   return at;
 }
 
-/// Gradient ascent: what 'walk' computes before each step, and after the last.
 /// Gradient ascent: what 'walk' computes before each of 100 steps, and after the last.
 std::vector<Look> learn(double rate) {
   Head head;
@@ -75,7 +61,7 @@ std::vector<Look> learn(double rate) {
 }
 
 void from_goal_to_scores(LessonText& to, const Look& at) {
-  const Three s = three(at.s), a = three(at.a), u = three(products()), ds = three(at.ds);
+  const Three s = three(at.s), a = three(at.a), u = three(products), ds = three(at.ds);
   const double G = at.G.item();
   to.set("weighted mean", "%.4f x 0.14 + %.4f x (-0.05) + %.4f x (-0.09) = %.4f", a[0], a[1], a[2],
          G);
@@ -86,11 +72,11 @@ void from_goal_to_scores(LessonText& to, const Look& at) {
   for (std::size_t j = 0; j < 3; ++j) {
     table.row("   %s | %.4f | %.4f | %.2f | %+.4f | %+.4f", words[j], s[j], a[j], u[j], u[j] - G,
               ds[j]);
-    const Tensor h = 1e-5 * row(Tensor(identity()), static_cast<Dim>(j));
+    const Tensor h = 1e-5 * row(identity(3), static_cast<Dim>(j));
     const double moved = (goal(at.s + h) - goal(at.s - h)).item() / 2e-5;
     apart = std::max(apart, std::abs(moved - ds[j]));
   }
-  to.set("derivatives", table.text());
+  to.set("derivatives", table);
   to.set("sum of ds_j", "%.4f %+.4f %+.4f", ds[0], ds[1], ds[2]);
   to.claim("ds_j", apart < 1e-10 && std::abs(ds[0] + ds[1] + ds[2]) < 1e-15);
 }
@@ -100,13 +86,13 @@ void from_scores_to_matrices(LessonText& to, const Look& at) {
   to.set("first of dq", "(%.4f x 0.1 + (%.4f) x (-0.8) + (%.4f) x 0.5) / 1.732 = %.4f", ds[0],
          ds[1], ds[2], dq[0]);
   to.set("first of dW_Q", "0.5 x (%.4f) = %.4f", dq[0], 0.5 * dq[0]);
-  const Tensor W_Q = parameter(identity()), W_K = parameter(identity());
+  const Tensor W_Q = parameter(identity(3).value()), W_K = parameter(identity(3).value());
   backward(look({W_Q, W_K}).G);
   to.claim("dW_Q and dW_K", farthest(Tensor(W_Q.grad()), at.dW_Q) < 1e-15 &&
                                 farthest(Tensor(W_K.grad()), at.dW_K) < 1e-15);
 }
 
-std::string table_of_steps(const std::vector<Look>& path) {
+Table table_of_steps(const std::vector<Look>& path) {
   Table table = Table::of_numbers(
       {"   step", "'birds'", "'sometimes'", "'walk'", "G = v3'.v1", "largest ds_j"});
   for (const std::size_t n : {0UL, 1UL, 2UL, 5UL, 10UL, 20UL, 50UL, 100UL}) {
@@ -114,13 +100,13 @@ std::string table_of_steps(const std::vector<Look>& path) {
     table.row("   %4zu | %.4f | %.4f | %.4f | %.4f | %.4f", n, a[0], a[1], a[2], path[n].G.item(),
               largest(path[n].ds));
   }
-  return table.text();
+  return table;
 }
 
 void a_surprise(LessonText& to, const std::vector<Look>& path) {
   const Three ds = three(path[0].ds), change = three(path[1].s - path[0].s);
   to.set("steps", table_of_steps(path));
-  const Three v2 = three(matmul_transposed(row(vectors(), 1), vectors()));  // v_i.v2
+  const Three v2 = three(matmul_transposed(row(v, 1), v));  // v_i.v2
   double sum = 0;
   std::string parts;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -129,8 +115,7 @@ void a_surprise(LessonText& to, const std::vector<Look>& path) {
     parts += formatted("%s      from %-11s  20 x (%+.4f) x (%+.2f) x 0.42 / 3 = %+.4f",
                        i == 0 ? "" : "\n", words[i], ds[i], v2[i], part);
   }
-  to.set("parts", parts);
-  to.set("sum of parts", "%+.4f", sum);
+  to.set_all("parts", parts, "sum of parts", sum);
   to.set("changes of scores", "%+.4f, %+.4f and %+.4f", change[0], change[1], change[2]);
   to.claim_near("after 100 steps", three(path[100].a)[0], 0.9977, 5e-5);
   const double a_2[] = {three(path[0].a)[1], three(path[1].a)[1], three(path[2].a)[1]};
@@ -138,7 +123,7 @@ void a_surprise(LessonText& to, const std::vector<Look>& path) {
 }
 
 void why_it_slows_down(LessonText& to, const std::vector<Look>& path) {
-  const Three u = three(products());
+  const Three u = three(products);
   std::string lines;
   bool is_equal = true;
   for (const std::size_t n : {0UL, 100UL}) {
@@ -156,24 +141,8 @@ void why_it_slows_down(LessonText& to, const std::vector<Look>& path) {
 
 void with_rate(Lesson& to, double rate) {
   to.say(formatted("The three weights of 'walk' at a learning rate of %g:\n", rate));
-  to.show(table_of_steps(learn(rate)));
+  to.show(table_of_steps(learn(rate)).text());
   to.say("G should rise in each row. At a rate that is too large it falls in the first step.");
-}
-
-Svg picture() {
-  Svg svg(700, 500);
-  svg.text(20, 26, "How a gradient turns a head: the attention weights of 'walk', step by step",
-           Svg::Anchor::start, 14);
-  Triangle triangle(svg, 130, 460, 420);
-  for (const double level : {-0.08, -0.04, 0.0, 0.04, 0.08, 0.12}) triangle.contour(level);
-  const std::string& blue = support::svg_colours()[0];
-  std::vector<Three> rows;
-  for (const Look& at : learn(10)) rows.push_back(three(at.a));
-  triangle.path(rows, blue);
-  triangle.dot(rows[0], blue, "step 0", Svg::Anchor::start);
-  for (const std::size_t n : {10UL, 15UL, 20UL, 100UL})
-    triangle.dot(rows[n], blue, formatted("step %d", static_cast<int>(n)));
-  return svg;
 }
 
 void lesson(LessonText& to) {
@@ -185,17 +154,7 @@ void lesson(LessonText& to) {
 }
 
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/07_turning_a_head",
-       .body = fledge::lesson,
-       .plays = {{.option = "--rate",
-                  .value = "1000",
-                  .help = "the table of steps at another learning rate: when is it too large?",
-                  .limits = {0.001, 1000},
-                  .with_number = fledge::with_rate}},
-       .picture = fledge::picture});
+  return run_lesson(argc, argv, {lesson}, {{"--rate", with_rate, {0.001, 1000}}});
 }

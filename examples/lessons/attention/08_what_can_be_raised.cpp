@@ -1,29 +1,17 @@
-// What Q, K and V can raise: by looking elsewhere up to a ceiling, by changing values without one.
-//
-// Works out note 000, items 4, 15 and 31. W_Q, W_K and W_V begin as the identity matrix. Some
-// learn, the others stay. Key idea: Q and K choose a mean of the values that there are, so they
-// have a ceiling. V changes the values, and has none. So a large association proves no attention.
-// Next: 09_why_q_and_k; examples/birds/learning.cpp, which does the same in make run.
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <vector>
-
-#include "engine/autograd.h"
+// What Q, K and V can raise: by looking elsewhere up to a ceiling, by changing values without one. Q
+// and K choose a mean of the values that there are; V changes the values. So a large association
+// proves no attention. make run shows the same (examples/birds/learning.cpp).
 #include "examples/birds/by_hand.h"
 #include "examples/birds/learning.h"
-#include "examples/lessons/attention/triangle.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/lessons/tensors.h"
-#include "examples/support/errors.h"
-#include "examples/support/table.h"
+#include "examples/lessons/vocabulary.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
 
 using birds::Learned, birds::Objective;
-using support::formatted, support::Lesson, support::LessonText, support::Svg, support::Table;
-using Three = Triangle::Row;  // three numbers, one for each word
+using Three = std::array<double, 3>;  // three numbers, one for each word
 
 const std::vector<std::string> five_ways{"Q", "K", "Q and K", "V", "Q, K and V"};
 
@@ -57,15 +45,13 @@ void with_and_without_a_ceiling(LessonText& to) {
   while (V.path[static_cast<std::size_t>(passes)].association <= ceiling) ++passes;
   to.set("each step", "%.5f x %.2f = %.6f", dot(m, m), dot(v1, v1), slope);
   to.set("100 steps", "%.4f + 100 x %.6f = %.4f", before, slope, before + 100 * slope);
-  to.set("five ways", table.text());
-  to.set("passes 0.14", "%d", passes);
+  to.set_all("five ways", table, "passes 0.14", passes);
   to.claim("below the ceiling",
            std::abs(ceiling - 0.14) < 1e-7 && std::max({Q, K, both}) < ceiling);
   to.claim("Q alone is K alone", std::abs(Q - K) < 1e-6);
   to.claim_near("V alone", V.after.association, before + 100 * slope, 1e-5);
   to.claim("same weights", learned == w);
-  to.set("weight of 'birds'", "%.4f", learned[0]);
-  to.set("change of the weight", "%g", learned[0] - w[0]);
+  to.set_all("weight of 'birds'", learned[0], "change of the weight", learned[0] - w[0]);
 }
 
 void all_three(LessonText& to) {
@@ -82,12 +68,8 @@ void all_three(LessonText& to) {
   while (at(above_p1).products[2] <= at(above_p1).products[0]) ++above_p1;
   while (rising > 0 && at(rising - 1).attention[2] < at(rising).attention[2]) --rising;
   const double G = all.after.association;
-  to.set("all three learn", table.text());
-  to.set("G", "%.2f", G);
-  to.set("times the ceiling", "%.0f", G / 0.14);
-  to.set("rises", "%d", rising);
-  to.set("above G", "%d", above_G);
-  to.set("above p1", "%d", above_p1);
+  to.set_all("all three learn", table, "G", G, "times the ceiling", G / 0.14, "rises", rising,
+             "above G", above_G, "above p1", above_p1);
   to.claim_near("G at the end", G, 2.1129, 5e-4);
   to.claim("'walk' looks at itself",
            all.after.attention[2] > 0.95 && all.after.attention[0] < 0.05);
@@ -103,9 +85,7 @@ void raising_the_cosine(LessonText& to) {
     are_near_1 = are_near_1 && way.after.association > 0.998;
     at_birds.push_back(way.after.attention[0]);
   }
-  to.set("cosines", table.text());
-  to.set("if V learns", "%.2f", at_birds[3]);
-  to.set("if all learn", "%.2f", at_birds[4]);
+  to.set_all("cosines", table, "if V learns", at_birds[3], "if all learn", at_birds[4]);
   to.claim("near 1", are_near_1);
   to.claim("weights", std::min({at_birds[0], at_birds[1], at_birds[2]}) > 0.9 &&
                           std::max(at_birds[3], at_birds[4]) < 0.5);
@@ -114,8 +94,7 @@ void raising_the_cosine(LessonText& to) {
 void with_learns(Lesson& to, const std::string& text) {
   if (text.find_first_of("QKV") == std::string::npos ||
       text.find_first_not_of("QKV, ") != std::string::npos)
-    support::refuse_usage("--learns must be some of Q, K and V: got " + support::quoted(text),
-                          "write --learns Q,V");
+    refuse_usage("--learns must be some of Q, K and V: got " + quoted(text), "write --learns Q,V");
   Table table = table_of_ways();
   add(table, birds::learn(text, Objective::product));
   to.say("G is the product v3'.v1. The last columns are the weights of 'walk' at the end.\n");
@@ -125,43 +104,9 @@ void with_learns(Lesson& to, const std::string& text) {
              : "V stays, so G is below its ceiling, 0.14.");
 }
 
-Svg picture() {
-  Svg svg(700, 500);
-  svg.text(20, 26, "Where 'walk' looks while G = v3'.v1 is raised, by five ways of learning",
-           Svg::Anchor::start, 14);
-  svg.text(20, 46, "Each point is a row of three weights. All paths begin at the same point.");
-  Triangle triangle(svg, 110, 460, 420);
-  for (std::size_t i = 0; i < five_ways.size(); ++i) {
-    const Learned way = birds::learn(five_ways[i], Objective::product);
-    const std::string& ink = support::svg_colours()[i];
-    std::vector<Three> rows;
-    for (const birds::Look& look : way.path) rows.push_back(look.attention);
-    triangle.path(rows, ink, i == 0 ? 6 : 2.5);  // the path of Q lies below that of K
-    triangle.dot(rows.back(), ink);
-    svg.text(440, 120 + 22 * static_cast<double>(i),
-             formatted("%-10s  %d steps: G = %.2f", way.learns.c_str(), static_cast<int>(way.steps),
-                       way.after.association),
-             Svg::Anchor::start, 12, ink);
-  }
-  return svg;
-}
-
-void lesson(LessonText& to) {
-  with_and_without_a_ceiling(to);
-  all_three(to);
-  raising_the_cosine(to);
-}
-
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv,
-                             {.name = "attention/08_what_can_be_raised",
-                              .body = fledge::lesson,
-                              .plays = {{.option = "--learns",
-                                         .value = "Q,V",
-                                         .help = "another choice of the matrices that learn",
-                                         .with_text = fledge::with_learns}},
-                              .picture = fledge::picture});
+  return run_lesson(argc, argv, {with_and_without_a_ceiling, all_three, raising_the_cosine},
+                    {{"--learns", with_learns}});
 }

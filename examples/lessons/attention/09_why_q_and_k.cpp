@@ -1,29 +1,16 @@
-// Why queries and keys have a matrix each: one matrix for both makes the scores symmetric.
-//
-// Works out note 004, "Poorly Structured Notes on AI": items 004.1, 004.3 to 004.5 and 004.10 to
-// 004.12 of examples/NOTES.md. Key idea: to look and to be looked at are different things, and a
-// symmetric score cannot tell them apart. W = W_Q·W_Kᵀ decides; two thin matrices make it small.
-// Next: 10_ephemeral_network.cpp, the weights as a network.
-#include <algorithm>
-#include <array>
-#include <cmath>
-
-#include "engine/autograd.h"
-#include "engine/ops.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/lessons/tensors.h"
-#include "examples/support/table.h"
+// Why queries and keys have a matrix each: one matrix for both makes the scores symmetric. To look
+// and to be looked at are different things, and a symmetric score cannot tell them apart. W =
+// W_Q·W_Kᵀ decides; two thin matrices make it small.
+#include "examples/lessons/vocabulary.h"
 #include "nn/optim/adamw.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
 
 namespace {
 
-using support::formatted, support::Lesson, support::LessonText, support::Table;
-
 constexpr std::array players{"rock", "paper", "scissors"};  // each one beats the one before it
 
-Tensor players_as_words() { return Array({3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1}); }
 /// Row i has a 1 for the player that i beats.
 Tensor victims() { return Array({3, 3}, {0, 0, 1, 1, 0, 0, 0, 1, 0}); }
 
@@ -47,21 +34,18 @@ Tensor scores(const Tensor& X, const Head& W) {
 enum class Sides { tied, untied };
 
 /// The weights of the three players, whose vectors are the rows of the identity matrix.
-Tensor weights(const Head& W) { return softmax(scores(players_as_words(), W)); }
+Tensor weights(const Head& W) { return softmax(scores(identity(3), W)); }
 
 /// AdamW makes the loss, 1 − the mean weight on the victim, small, starting from random numbers.
 Tensor learned_weights(Sides sides, std::uint64_t seed) {
   Rng rng(seed);
-  const Tensor query = parameter(random_normal({3, 3}, 0, 1, rng));
-  const Tensor key = sides == Sides::tied ? query : parameter(random_normal({3, 3}, 0, 1, rng));
+  const Tensor query = parameter(normal({3, 3}, rng));
+  const Tensor key = sides == Sides::tied ? query : parameter(normal({3, 3}, rng));
   std::vector<Tensor> learning{query};
   if (sides == Sides::untied) learning.push_back(key);
-  AdamW optimizer(learning, {.rate = 0.05, .decay = 0});
-  for (int step = 0; step < 300; ++step) {
-    optimizer.zero_grad();
-    backward(1.0 - sum(weights({query, key}) * victims()) / 3);
-    optimizer.step();
-  }
+  minimise(AdamW(learning, {.rate = 0.05, .decay = 0}), 300, [&] {
+    return 1.0 - sum(weights({query, key}) * victims()) / 3;
+  });
   return weights({query, key});
 }
 
@@ -80,9 +64,7 @@ void game(LessonText& to) {
     ++tied[players_right(learned)];
     even += farthest(learned, 1.0 / 3) < 0.05 ? 1 : 0;
   }
-  to.set("two succeed", "%d", tied[2]);
-  to.set("even split", "%d", even);
-  to.set("one succeeds", "%d", tied[1]);
+  to.set_all("two succeed", tied[2], "even split", even, "one succeeds", tied[1]);
   to.claim_rate("two matrices", untied, 100, 100);
   to.claim_rate("one matrix", 100 - tied[3], 100, 100);
 }
@@ -90,8 +72,8 @@ void game(LessonText& to) {
 /// X (5, 4), W_Q (4, 2) and W_K (4, 2)
 std::array<Tensor, 3> five_random_words() {
   Rng rng(1);
-  const Array X = random_normal({5, 4}, 0, 1, rng), W_Q = random_normal({4, 2}, 0, 1, rng);
-  return {X, W_Q, random_normal({4, 2}, 0, 1, rng)};
+  const Tensor X = normal({5, 4}, rng), W_Q = normal({4, 2}, rng);
+  return {X, W_Q, normal({4, 2}, rng)};
 }
 
 void symmetric_scores(LessonText& to) {
@@ -100,9 +82,7 @@ void symmetric_scores(LessonText& to) {
   for (Dim i = 0; i < 3; ++i)
     table.row({formatted("   %d", static_cast<int>(i) + 1), text_of(row(s, i), "%3.0f"),
                text_of(row(exp(s), i)), text_of(sum(row(exp(s), i))), text_of(row(a, i))});
-  to.set("table", table.text());
-  to.set("word 1 to 2", "%.2f", numbers(a)[1]);
-  to.set("word 2 to 1", "%.2f", numbers(a)[3]);
+  to.set_all("table", table, "word 1 to 2", numbers(a)[1], "word 2 to 1", numbers(a)[3]);
   const auto [X, W_Q, W_K] = five_random_words();
   const Tensor tied = scores(X, {W_Q, W_Q}), direct = scores(X, {W_Q, W_K});
   const Tensor swapped = scores(X, {W_K, W_Q});
@@ -111,19 +91,17 @@ void symmetric_scores(LessonText& to) {
                             farthest(softmax(tied), transpose(softmax(tied))) > 0.05);
   to.claim("exchanged", farthest(swapped, transpose(direct)) == 0 && moved > 0.05 &&
                             farthest(softmax(direct), transpose(softmax(swapped))) > 0.05);
-  to.set("moved", "%.2f", moved);
+  to.set("moved", moved);
 }
 
 void one_matrix_in_between(LessonText& to) {
-  to.set("thin", support::thousands(2 * 768 * 64));
-  to.set("large", support::thousands(768 * 768));
+  to.set_all("thin", thousands(2 * 768 * 64), "large", thousands(768 * 768));
   const auto [X, W_Q, W_K] = five_random_words();
   const Tensor Q = matmul(X, W_Q), S = scores(X, {W_Q, W_K}), W = matmul(W_Q, transpose(W_K));
   const Tensor C = matmul(Q, inverse(slice(Q, 0, 0, 2)));  // Q = C·(rows 1 and 2 of Q)     (5, 2)
-  to.set("row 1", "%.2f", numbers(C)[4]);
-  to.set("row 2", "%.2f", numbers(C)[5]);
+  to.set_all("row 1", numbers(C)[4], "row 2", numbers(C)[5]);
   const double share = std::exp(1) / (std::exp(1) + 2);
-  to.set("share", "%.2f", share);
+  to.set("share", share);
   to.claim("this W", farthest(sum(softmax(victims()) * victims(), {1}), share) < 1e-15);
   to.claim("same scores", farthest(matmul(matmul(X, W), transpose(X)) / std::sqrt(2.0), S) < 1e-12);
   to.claim("made from two", farthest(matmul(C, slice(S, 0, 0, 2)), S) < 1e-12);
@@ -141,53 +119,9 @@ void with_seed(Lesson& to, std::int64_t seed) {
   }
 }
 
-/// The players in a triangle. Arrows go from each to the others, as wide as the weights.
-void draw_triangle(support::Svg& svg, double left, const char* title, const Tensor& weights) {
-  const double x[] = {left + 160, left + 270, left + 50}, y[] = {110, 290, 290};
-  const std::vector<double> a = numbers(weights), wanted = numbers(victims());
-  svg.text(left, 70, title, {}, 15);
-  for (std::size_t i = 0; i < 3; ++i) {
-    for (std::size_t k = 0; k < 3; ++k) {  // 25 pixels before the other player, 6 to the right
-      if (a[3 * i + k] < 0.02) continue;
-      const double length = i == k ? 1 : std::hypot(x[k] - x[i], y[k] - y[i]);
-      const double dx = (x[k] - x[i]) / length, dy = (y[k] - y[i]) / length;
-      svg.arrow(x[i] + 25 * dx - 6 * dy, y[i] + 25 * dy + 6 * dx, x[k] - 25 * dx - 6 * dy,
-                y[k] - 25 * dy + 6 * dx, support::svg_colours()[wanted[3 * i + k] > 0 ? 0 : 1],
-                8 * a[3 * i + k]);
-    }
-    svg.text(x[i], y[i], players[i], support::Svg::Anchor::middle, 14);
-    svg.text(x[i], y[i] + 15, formatted("itself %.2f", a[4 * i]), support::Svg::Anchor::middle, 10);
-  }
-}
-
-support::Svg picture() {
-  support::Svg svg(680, 360);
-  svg.text(20, 28, "Rock, paper, scissors: where each player looks after training", {}, 16);
-  draw_triangle(svg, 20, "W_Q and W_K", learned_weights(Sides::untied, 2));
-  draw_triangle(svg, 350, "one matrix for both", learned_weights(Sides::tied, 2));
-  svg.text(20, 345, "Blue: to the player that it beats. Orange: to another one.");
-  return svg;
-}
-
-void lesson(LessonText& to) {
-  game(to);
-  symmetric_scores(to);
-  one_matrix_in_between(to);
-}
-
 }  // namespace
 
-}  // namespace fledge
-
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/09_why_q_and_k",
-       .body = fledge::lesson,
-       .plays = {{.option = "--seed",
-                  .value = "3",
-                  .help = "the weights that are learned from other random numbers",
-                  .limits = {1, 1e6},
-                  .with_whole_number = fledge::with_seed}},
-       .picture = fledge::picture});
+  return run_lesson(argc, argv, {game, symmetric_scores, one_matrix_in_between},
+                    {{"--seed", with_seed, {1, 1e6}}});
 }

@@ -1,24 +1,13 @@
 // A network that lasts for one input: its edges are computed, and only what makes them is stored.
-//
-// Works out note 004, "Poorly Structured Notes on AI": items 004.7 to 004.9 and 004.14 of
-// examples/NOTES.md. Key idea: nodes are words, edges are weights, and values travel along
-// the edges to the word that looks. W_Q, W_K and W_V stay; the next input makes another network.
-// Next: 11_copy_and_average.cpp; nn/gpt/decoder.h, which adds one node at a time.
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <sstream>
-
-#include "examples/lessons/lesson_page.h"
-#include "examples/support/errors.h"
-#include "examples/support/table.h"
+// Nodes are words, edges are weights, and values travel along the edges to the word that looks. W_Q,
+// W_K and W_V stay; the next input makes another network.
+#include "examples/lessons/vocabulary.h"
 #include "nn/layers/attention.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
 
 namespace {
-
-using support::formatted, support::Lesson, support::LessonText, support::Table;
 
 constexpr std::array players{"rock", "paper", "scissors"};
 constexpr Dim rock = 0, paper = 1, scissors = 2;
@@ -33,15 +22,14 @@ struct Edge {
 // Words are one-hot. The query of a player is 6 times the vector of its victim, its key is its own
 // vector. So its score for the victim is 6/√3 = 3.46, and its other scores are 0.
 Tensor query_matrix() { return Array({3, 3}, {0, 0, 6, 6, 0, 0, 0, 6, 0}); }
-Tensor key_matrix() { return Array({3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1}); }
 constexpr double values[3][2] = {{4, 0}, {0, 2}, {1, 3}};  // the rows of W_V (3, 2)
 constexpr int stored = 9 + 9 + 6;                          // numbers in W_Q, W_K and W_V
 
 /// A node for each word and an edge for each weight: row i of A has the edges into word i.
 std::vector<Edge> network(const Input& input) {
-  const Tensor X = embedding(key_matrix(), Indices({static_cast<Dim>(input.size())}, input));
-  const Tensor Q = matmul(X, query_matrix()), K = matmul(X, key_matrix());
-  const std::vector<double> A = to_vector(attend(Q, K, X, 1, causal()).weights.value());
+  const Tensor X = embedding(identity(3), Indices({std::ssize(input)}, input));
+  const std::vector<double> A =
+      numbers(attend(matmul(X, query_matrix()), X, X, 1, causal()).weights);
   std::vector<Edge> edges;
   for (std::size_t i = 0; i < input.size(); ++i)
     for (std::size_t j = 0; j <= i; ++j) edges.push_back({j, i, A[i * input.size() + j]});
@@ -57,11 +45,11 @@ std::string label(const Input& input, std::size_t place) {
 std::string drawn(const Input& input) {
   std::string lines, line;
   for (const Edge& e : network(input)) {
-    if (e.from == 0) line = "   " + support::pad_right(label(input, e.to), 10);
+    if (e.from == 0) line = "   " + pad_right(label(input, e.to), 10);
     const auto strokes = static_cast<std::size_t>(std::lround(6 * e.weight));
     line +=
         "  <" + std::string(strokes, '=') + formatted(" %.2f ", e.weight) + label(input, e.from);
-    if (e.from == e.to) lines += support::wrapped(line, 80, 15) + "\n";
+    if (e.from == e.to) lines += wrapped(line, 80, 15) + "\n";
   }
   return lines;
 }
@@ -80,22 +68,20 @@ void what_travels(LessonText& to) {
     arrives[1] += y;
   }
   const std::string sum = formatted("(%.2f, %.2f)", arrives[0], arrives[1]);
-  table.row({"   sum", "", "", sum});
+  table.row("   sum |  |  | %s", sum.c_str());
   const double e = std::exp(6 / std::sqrt(3.0)), a = e / (e + 2), b = 1 / (e + 2);
-  to.set("edges into rock", table.text());
-  to.set("weight of scissors", "%.2f", a);
-  to.set("weight of rock", "%.2f", b);
+  to.set_all("edges into rock", table, "weight of scissors", a, "weight of rock", b, "sum", sum);
   to.claim("weights",
            std::abs(edges[4].weight - a) < 1e-12 && std::abs(edges[3].weight - b) < 1e-12);
-  to.set("sum", sum);
   to.claim("sum at rock", std::abs(arrives[0] - (a + 4 * b)) < 1e-12 &&
                               std::abs(arrives[1] - (2 * b + 3 * a)) < 1e-12);
 }
 
 void another_input(LessonText& to) {
-  to.set("three inputs", drawn({paper, scissors, rock}) + "\n" + drawn({rock, scissors, paper}) +
-                             "\n" + drawn({paper, paper, rock}));
-  to.set("stored", "%d", stored);
+  to.set_all("three inputs",
+             drawn({paper, scissors, rock}) + "\n" + drawn({rock, scissors, paper}) + "\n" +
+                 drawn({paper, paper, rock}),
+             "stored", stored);
   bool counted = true, whole = true, kept = true;
   std::vector<Input> all{{}};  // every input of 1 to 6 words
   for (std::size_t i = 0; all[i].size() < 6; ++i)
@@ -114,7 +100,7 @@ void another_input(LessonText& to) {
     const std::vector<Edge> before = network(Input(input.begin(), input.end() - 1));
     kept = kept && std::equal(before.begin(), before.end(), edges.begin());
   }
-  to.set("inputs", "%zu", all.size());
+  to.set("inputs", all.size());
   to.claim("edges", counted);
   to.claim("weights add up", whole);
   to.claim("edges are kept", kept);
@@ -134,25 +120,22 @@ void beside_a_stored_network(LessonText& to) {
   table.row("   stored numbers, ten words | ten do not fit | %d", stored);
   table.row("   edge 2 -> 3, 'paper scissors rock' | %.2f | %.2f", persistent[1][2], met);
   table.row("   edge 2 -> 3, 'paper paper rock' | %.2f | %.2f", persistent[1][2], missed);
-  to.set("both networks", table.text());
-  to.set("if found", "%.2f", met);
-  to.set("if missing", "%.2f", missed);
+  to.set_all("both networks", table, "if found", met, "if missing", missed);
   to.claim("edge changes", met > 0.9 && std::abs(missed - 1.0 / 3) < 1e-15);
 }
 
 void network_of(Lesson& to, const std::string& text) {
-  std::istringstream words(text);
   Input input;
-  for (std::string word; words >> word;) {
+  for (const std::string& word : words_of(text)) {
     const auto found = std::find(players.begin(), players.end(), word);
     if (found == players.end())
-      support::refuse_usage("--words knows rock, paper and scissors: got " + support::quoted(word),
-                            "give for example --words 'rock paper rock'");
+      refuse_usage("--words knows rock, paper and scissors: got " + quoted(word),
+                   "give for example --words 'rock paper rock'");
     input.push_back(found - players.begin());
   }
   if (input.empty() || input.size() > 8)
-    support::refuse_usage(formatted("--words needs 1 to 8 words: got %zu", input.size()),
-                          "give for example --words 'rock paper rock'");
+    refuse_usage(formatted("--words needs 1 to 8 words: got %zu", input.size()),
+                 "give for example --words 'rock paper rock'");
   to.say("Each line begins with the word that looks. Behind it stand the edges that end there:\n");
   to.show(drawn(input));
   to.say(
@@ -160,54 +143,9 @@ void network_of(Lesson& to, const std::string& text) {
       "missing, the word looks at all words equally.");
 }
 
-/// Edges go up, from the word that is looked at to the word that looks, as thick as their weights.
-void draw(support::Svg& svg, double left, double top, const std::array<std::string, 3>& labels,
-          const std::vector<Edge>& edges, const std::string& colour) {
-  const auto x = [&](std::size_t i) { return left + 110 * static_cast<double>(i); };
-  for (const Edge& e : edges)
-    svg.arrow(x(e.from), top + 120, x(e.to), top + 20, colour, std::max(0.6, 7 * e.weight), 0.7);
-  for (std::size_t i = 0; i < 3; ++i)
-    for (const double y : {top + 12, top + 136})
-      svg.text(x(i), y, labels[i], support::Svg::Anchor::middle);
-}
-
-support::Svg picture() {
-  support::Svg svg(690, 420);
-  svg.text(15, 26, "Attention: edges are computed", {}, 15);
-  svg.text(380, 26, "Classical: edges are stored", {}, 15);
-  std::vector<Edge> fixed;
-  for (std::size_t j = 0; j < 3; ++j)
-    for (std::size_t i = 0; i < 3; ++i) fixed.push_back({j, i, persistent[j][i]});
-  double top = 45;
-  for (const Input& input : {Input{paper, scissors, rock}, {paper, paper, rock}}) {
-    draw(svg, 60, top, {label(input, 0), label(input, 1), label(input, 2)}, network(input),
-         support::svg_colours()[0]);
-    draw(svg, 420, top, {"number 1", "number 2", "number 3"}, fixed, support::svg_colours()[1]);
-    top += 170;
-  }
-  svg.text(15, 390, "Edges go up, to the word that looks. Thick edges have large weights.");
-  svg.text(15, 410, "The second input is below the first. Only the left network changes.");
-  return svg;
-}
-
-void lesson(LessonText& to) {
-  what_travels(to);
-  another_input(to);
-  beside_a_stored_network(to);
-}
-
 }  // namespace
 
-}  // namespace fledge
-
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/10_ephemeral_network",
-       .body = fledge::lesson,
-       .plays = {{.option = "--words",
-                  .value = "rock paper rock",
-                  .help = "the network of your own words: rock, paper and scissors",
-                  .with_text = fledge::network_of}},
-       .picture = fledge::picture});
+  return run_lesson(argc, argv, {what_travels, another_input, beside_a_stored_network},
+                    {{"--words", network_of}});
 }

@@ -1,31 +1,17 @@
-// What one query can fetch from a set of values: a copy, a mean, and a part of a sum.
-//
-// Works out note 001, 001.1 to 001.10: each effect stands beside the formula that predicts it. Key
-// idea: weights are exponentials of scores, so the gap between two scores decides. Vectors are rows
-// here and columns in the note: its M s is s·M here with M transposed. As in the note, scores are not
-// divided by sqrt(d).
-// Next: engine/ops/softmax.cpp, then 12_noisy_keys.
-#include <algorithm>
-#include <cmath>
+// What one query can fetch from a set of values: a copy, a mean, and a part of a sum, each beside
+// the formula of note 001 that predicts it. Weights are exponentials of scores, so the gap between
+// two scores decides. Vectors are rows here and columns in the note: its M s is s·M here with M
+// transposed. As in the note, scores are not divided by sqrt(d).
 #include <numbers>
 
-#include "engine/array_math.h"
-#include "engine/ops.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/lessons/tensors.h"
-#include "examples/support/line_plot.h"
-#include "examples/support/table.h"
+#include "examples/lessons/vocabulary.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
 
-using support::formatted, support::Lesson, support::LessonText, support::Table;
-
 constexpr Dim n = 6, d = 6;  // the number of keys and values, and of the numbers of each
-
-double length(const Tensor& x) { return std::sqrt(sum(x * x).item()); }
-double number(const Tensor& x, Dim i) { return value_of(x.value()[i]); }
-Tensor normal(const Shape& shape, Rng& rng) { return random_normal(shape, 0, 1, rng); }
 
 /// Random rows of length 1, each at right angles to the others (Gram-Schmidt).
 Tensor orthonormal(Dim rows, Rng& rng) {
@@ -56,7 +42,7 @@ void copying(LessonText& to) {
     worst = std::max(worst, std::abs(error - formula));
     table.row("   %.0f | %.6f | %.6f | %.6f", gap, number(weights, 0), error, formula);
   }
-  to.set("gaps", table.text());
+  to.set("gaps", table);
   to.claim("distance", worst < 1e-14);
   bool distribution = true, copied = true;
   for (int draw = 0; draw < 1000; ++draw) {
@@ -90,11 +76,11 @@ void averaging(LessonText& to) {
     table.row("   %.0f | %.6f | %.6f | %.6f | %.6f", beta, at_a, at_b, expected, last);
   }
   const Tensor shares = weights_of(a * (20 + std::log(3.0)) + b * 20.0, keys);  // beta = 20
-  to.set("betas", table.text());
+  to.set("betas", table);
   to.claim("both weights", worst < 1e-14);
   to.claim("mean", last < 1e-7);
   to.claim_near("with ln 3", number(shares, 0) / number(shares, 1), 3, 1e-12);
-  to.set("formula at 1", "%.3f", formula(1));
+  to.set("formula at 1", formula(1));
 }
 
 void take_out(LessonText& to) {
@@ -113,17 +99,11 @@ void take_out(LessonText& to) {
     worst = std::max(worst, std::abs(error - formula));
     table.row("   %.0f degrees | %.4f | %.4f", degrees, error, formula);
   }
-  to.set("turned", table.text());
+  to.set("turned", table);
   to.claim("right angles", length(matmul(s, M) - v_a) < 1e-14);
   to.claim("error", worst < 1e-14);
   const Tensor products = matmul(s, transpose(A));
   to.claim("two numbers", products.size() == 2 && length(matmul(products, A) - v_a) < 1e-14);
-}
-
-void lesson(LessonText& to) {
-  copying(to);
-  averaging(to);
-  take_out(to);
 }
 
 /// The weights of a query beta (k_a + k_b) + gap k_a, with six orthonormal keys.
@@ -140,31 +120,8 @@ void with_beta(Lesson& to, double beta) {
            "both rows of weights add up to 1");
 }
 
-/// The weights of a copy and of a mean, against the gap between the scores.
-support::Svg picture() {
-  support::LinePlot plot;
-  plot.x_name = "gap between the scores";
-  plot.curves = {{"to copy: the weight of v_1", "x", "x", {}},
-                 {"to average: the weight of v_a, and of v_b", "o", "o", {}}};
-  for (int i = 0; i <= 80; ++i) {
-    const double gap = i / 4.0, e = std::exp(gap);
-    plot.curves[0].points.emplace_back(gap, e / (e + n - 1));
-    plot.curves[1].points.emplace_back(gap, e / (2 * e + n - 2));
-  }
-  return plot_picture(plot);
-}
-
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv,
-                             {.name = "attention/11_copy_and_average",
-                              .body = fledge::lesson,
-                              .plays = {{.option = "--beta",
-                                         .value = "3",
-                                         .help = "the weights for another beta",
-                                         .limits = {0, 300},
-                                         .with_number = fledge::with_beta}},
-                              .picture = fledge::picture});
+  return run_lesson(argc, argv, {copying, averaging, take_out}, {{"--beta", with_beta, {0, 300}}});
 }

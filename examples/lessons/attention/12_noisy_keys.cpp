@@ -1,26 +1,16 @@
-// Noisy keys: one head that averages two values is unstable; two heads are not.
-//
-// Works out note 001, 001.11 to 001.22: keys with noise, one key whose length varies, one head
-// against two. 4,000 random draws stand beside the integral that predicts them. Key idea: to average
-// in one softmax, two scores must be equal, and exp makes a small difference large. With two heads,
-// each score must only be much larger than the others.
-// Next: nn/layers/attention.h, then 13_residual_and_block.
-#include <algorithm>
-#include <cmath>
-#include <functional>
+// Noisy keys: one head that averages two values is unstable; two heads are not. To average in one
+// softmax, two scores must be equal, and exp makes a small difference large. With two heads, each
+// score must only be much larger than the others. 4,000 random draws stand beside the integral that
+// predicts them.
 #include <numbers>
 
-#include "engine/array_math.h"
-#include "engine/ops.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/lessons/tensors.h"
+#include "examples/lessons/vocabulary.h"
 #include "examples/support/plots.h"
-#include "examples/support/table.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-
-using support::formatted, support::Lesson, support::LessonText, support::sparkline, support::Table;
 
 constexpr Dim n = 6;  // keys; their means are the axes
 constexpr Dim draws = 4000;
@@ -28,22 +18,16 @@ constexpr double beta = 10;                  // the length of a query along each
 constexpr double alpha = 1e-4, along = 0.5;  // variances: of all noise, and of the length of key a
 
 /// The mean of key i.   (1, n)
-Tensor axis(Dim i) {
-  Array one = Array::zeros({1, n});
-  one.write()[i] = 1;
-  return one;
-}
+Tensor axis(Dim i) { return row(identity(n), i); }
 
 /// Keys around their means: noise of this variance in every direction. Key a, the first, also has
 /// noise of this variance along its true key.   (draws, n, n)
 Tensor drawn_keys(double variance, double of_length) {
   Rng rng(1);
-  std::vector<Tensor> means;
-  for (Dim i = 0; i < n; ++i) means.push_back(axis(i));
   const Tensor noise = random_normal({draws, n, n}, 0, std::sqrt(variance), rng);
   const Tensor stretch = random_normal({draws, 1, 1}, 0, std::sqrt(of_length), rng);
   const Tensor first = transpose(axis(0)) * axis(0);  // m_a in the row of key a, else zeros
-  return concat(means, 0) + noise + stretch * first;
+  return identity(n) + noise + stretch * first;
 }
 
 /// alpha_a, which is how much of v_a is in c, for each draw.   query (1, n)   keys (draws, n, n)
@@ -119,28 +103,26 @@ void small_noise(LessonText& to) {
     rows.push_back(observe(formatted("alpha = %g", variance),
                            with_one_head(drawn_keys(variance, 0)), 0,
                            2 * beta * std::sqrt(variance)));
-  to.set("far at 0.01", "%.0f", 100 * rate(rows[2].shares, is_far));
+  to.set("far at 0.01", 100 * rate(rows[2].shares, is_far));
   show(to, "three variances", rows);
   to.claim("never far", rate(rows[0].shares, is_far) == 0);
   const Tensor q = (axis(0) + axis(1)) * beta;
   const Tensor scores = reshape(matmul(drawn_keys(alpha, 0), transpose(q)), {draws, n});
   const Tensor difference = slice(scores, 1, 0, 1) - slice(scores, 1, 1, 2);
   const double measured = spread(difference, 1.0 / draws).deviation;
-  to.set("spread", "%.3f", measured);
+  to.set("spread", measured);
   to.claim("difference", std::abs(measured - 0.2) < 0.01);
-  to.set("spread by sqrt", "%.1f", 2 * beta * std::sqrt(alpha));
-  to.set("spread by the note", "%.3f", 2 * beta * alpha);
+  to.set_all("spread by sqrt", 2 * beta * std::sqrt(alpha), "spread by the note", 2 * beta * alpha);
 }
 
 void varying_length(LessonText& to, const Observed& one) {
-  to.set("backwards", "%.0f", 100 * tail(1 / std::sqrt(along)));
+  to.set("backwards", 100 * tail(1 / std::sqrt(along)));
   show(to, "one head", {one});
   const double far = rate(one.shares, is_far);
-  to.set("far", "%.0f", 100 * far);
+  to.set("far", 100 * far);
   to.claim("jumps",
            std::abs(far - 2 * tail(std::log(3.0) / (beta * std::sqrt(4 * alpha + along)))) < 0.02);
-  const double at_a = value_of(softmax(Array({2}, {2, -2})).value()[0]);
-  to.claim_near("note", at_a, 1 / (1 + std::exp(-4.0)), 1e-15);
+  to.claim_near("note", number(softmax(Array({2}, {2, -2})), 0), 1 / (1 + std::exp(-4.0)), 1e-15);
 }
 
 void two_heads(LessonText& to, const Tensor& keys, const Observed& one) {
@@ -148,18 +130,15 @@ void two_heads(LessonText& to, const Tensor& keys, const Observed& one) {
   const Observed two = observe("two heads", with_two_heads(keys), ahead, length, 0.5);
   const double missed =
       rate(weight_of_a(axis(0) * beta, keys), [](double weight) { return weight < 0.5; });
-  to.set("largest", "%.5f", max(two.shares).item());
-  to.set("mean", "%.3f", two.measured.mean);
-  to.set("missed", "%.0f", 100 * missed);
+  to.set_all("largest", max(two.shares).item(), "mean", two.measured.mean, "missed", 100 * missed);
   show(to, "two heads", {one, two});
-  to.set("divided by", "%.1f", one.measured.deviation / two.measured.deviation);
+  to.set("divided by", one.measured.deviation / two.measured.deviation);
   to.claim("less spread", two.measured.deviation < 0.4 * one.measured.deviation);
   to.claim("missed", std::abs(missed - tail(ahead / length)) < 0.02);
   // With the true keys, the axes, the scores of a query are its coordinates.
-  const double plain = value_of(softmax(axis(0)).value()[0]);
+  const double plain = number(softmax(axis(0)), 0);
   to.claim_near("short query", plain, std::exp(1.0) / (std::exp(1.0) + n - 1), 1e-15);
-  to.set("plain", "%.3f", plain);
-  to.set("long query", "%.4f", value_of(softmax(axis(0) * beta).value()[0]));
+  to.set_all("plain", plain, "long query", number(softmax(axis(0) * beta), 0));
 }
 
 void lesson(LessonText& to) {
@@ -183,42 +162,8 @@ void with_variance(Lesson& to, double of_length) {
   line("two heads, ", with_two_heads(keys));
 }
 
-/// Both histograms of the last part.
-support::Svg picture() {
-  const Tensor keys = drawn_keys(alpha, along);
-  const Tensor shares[] = {with_one_head(keys), with_two_heads(keys)};
-  using Anchor = support::Svg::Anchor;
-  support::Svg svg(620, 300);
-  svg.text(20, 24, "The weight of v_a in 4,000 draws; it should be one half", Anchor::start, 14);
-  constexpr int bins = 20;
-  for (int side = 0; side < 2; ++side) {
-    const double left = 40 + 300 * side;
-    for (int bin = 0; bin < bins; ++bin) {
-      const double share = rate(shares[side], [&](double x) {
-        return std::min(static_cast<int>(x * bins), bins - 1) == bin;
-      });
-      svg.box(left + 12 * bin, 250 - 400 * share, 11, 400 * share,
-              support::svg_colours()[static_cast<std::size_t>(side)]);
-    }
-    svg.text(left, 268, "0: only v_b");
-    svg.text(left + 240, 268, "1: only v_a", Anchor::end);
-    svg.text(left + 120, 290, side == 0 ? "one head" : "two heads", Anchor::middle, 13);
-  }
-  return svg;
-}
-
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/12_noisy_keys",
-       .body = fledge::lesson,
-       .plays = {{.option = "--variance",
-                  .value = "0.1",
-                  .help = "one head and two heads, for another variance of the length",
-                  .limits = {0, 10},
-                  .with_number = fledge::with_variance}},
-       .picture = fledge::picture});
+  return run_lesson(argc, argv, {lesson}, {{"--variance", with_variance, {0, 10}}});
 }

@@ -1,22 +1,14 @@
-// The residual connection, layer norm, and the block: dirty quantum plumbing.
-//
-// Works out note 003, "Attention Blocks": items 003.2 to 003.10 of examples/NOTES.md. Key idea:
-// attention gives a change dE, and E' = E + dE keeps the word. Sums of many changes grow, so layer
-// norm brings each vector back to one size before it is read. The note writes words in columns.
-// Next: 14_many_heads.cpp; nn/layers/block.h, the same in the library.
-#include <array>
-#include <cmath>
-
-#include "engine/autograd.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/lessons/tensors.h"
-#include "examples/support/table.h"
+// The residual connection, layer norm, and the block: dirty quantum plumbing. Attention gives a
+// change dE, and E' = E + dE keeps the word. Sums of many changes grow, so layer norm brings each
+// vector back to one size before it is read. Note 003 writes words in columns.
+#include "examples/lessons/vocabulary.h"
 #include "nn/layers/block.h"
 #include "nn/optim/sgd.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-using support::formatted, support::Lesson, support::LessonText, support::Table;
 
 constexpr std::array words{"dirty", "quantum", "plumbing"};
 
@@ -35,8 +27,7 @@ struct Projections {
 /// 'plumbing' the fourth. The 2 undoes the scale 1/√4.
 Projections by_hand() {
   const double nine = 2 * std::log(9), eleven = 2 * std::log(11), eight = 2 * std::log(8);
-  return {Array({4, 4}, {0, 0, 0, 0, 0, 0, 0, 0, 0, nine, 0, 0, 0, eleven, eight, 0}),
-          Array({4, 4}, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1})};
+  return {Array({4, 4}, {0, 0, 0, 0, 0, 0, 0, 0, 0, nine, 0, 0, 0, eleven, eight, 0}), identity(4)};
 }
 
 /// softmax(Q·Kᵀ/√4, causal), and the same times V: dE.                                E (3, 4)
@@ -52,12 +43,8 @@ double error_after_training(std::uint64_t seed) {
   const auto draw = [&] { return parameter(random_normal({4, 4}, 0, 0.5, rng)); };
   const Tensor query = draw();
   const Projections W{query, draw()};
-  Sgd optimizer({W.query, W.key}, {.rate = 0.5, .momentum = 0.9});
-  for (int step = 0; step < 300; ++step) {
-    optimizer.zero_grad();
-    backward(-sum(wanted() * log(where(wanted().value(), pattern(W), 1.0))));
-    optimizer.step();
-  }
+  minimise(Sgd({W.query, W.key}, {.rate = 0.5, .momentum = 0.9}), 300,
+           [&] { return -sum(wanted() * log(where(wanted().value(), pattern(W), 1.0))); });
   return farthest(pattern(W), wanted());
 }
 
@@ -71,16 +58,15 @@ void pattern_by_hand(LessonText& to) {
   Table table = Table::of_numbers({"   word", "scores", "exp of the scores", "sum", "weights"});
   for (Dim i = 1; i < 3; ++i) {
     const Tensor s = slice(row(S, i), 1, 0, i + 1);  // the visible words
-    table.row({formatted("   %s", words[static_cast<std::size_t>(i)]), text_of(s), text_of(exp(s)),
+    table.row({formatted("   %s", words[std::size_t(i)]), text_of(s), text_of(exp(s)),
                text_of(sum(exp(s)), "%5.2f"), text_of(softmax(s))});
   }
-  to.set("pattern", table.text());
-  int reached = 0;
-  for (std::uint64_t seed = 1; seed <= 100; ++seed)
-    reached += error_after_training(seed) < 1e-4 ? 1 : 0;
+  to.set("pattern", table);
+  const int reached =
+      count_seeds(100, [](std::uint64_t seed) { return error_after_training(seed) < 1e-4; });
   to.claim("by hand", farthest(pattern(by_hand()), wanted()) < 1e-12);
   to.claim_rate("by training", reached, 100, 100);
-  to.claim_near("longer query", to_vector(with_longer_query(3).value())[0], 1331.0 / 1844, 1e-12);
+  to.claim_near("longer query", number(with_longer_query(3), 0), 1331.0 / 1844, 1e-12);
 }
 
 void residual(LessonText& to) {
@@ -90,11 +76,10 @@ void residual(LessonText& to) {
   for (Dim i = 0; i < 3; ++i)
     table.row({formatted("   %s", words[static_cast<std::size_t>(i)]), text_of(row(E, i), "%3.0f"),
                text_of(row(dE, i)), text_of(row(after, i))});
-  to.set("changes", table.text());
+  to.set("changes", table);
   backward(row(E + matmul(wanted(), matmul(E, value_matrix())), 2), Array({1, 4}, {0, 0, 0, 1}));
-  const double slope = to_vector(row(E.grad(), 2).value())[3];
-  to.set("with E", "%.2f", std::pow(1.05, 12));
-  to.set("without E", "%.0e", std::pow(0.05, 12));
+  const double slope = number(E.grad(), 11);
+  to.set_all("with E", std::pow(1.05, 12), "without E", std::pow(0.05, 12));
   to.claim("dE", farthest(attend_to(embeddings(), by_hand()).output, dE) < 1e-12);
   to.claim_near("slope", slope, 1.05, 1e-12);
   bool refused = false;
@@ -117,13 +102,13 @@ double size_of(const Tensor& x) { return std::sqrt(mean(pow(x, 2.0)).item()); }
 
 /// x ← x + attention(norm(x)) or x + attention(x), 12 times, with random matrices.     x (8, 16)
 /// Returns the size of x before the first layer and after each layer.
-std::vector<double> twelve_layers(Norm kind, std::uint64_t seed) {
+std::vector<double> twelve_layers(bool has_norm, std::uint64_t seed) {
   Rng rng(seed);
   const auto draw = [&](Dim rows, double sd) { return random_normal({rows, 16}, 0, sd, rng); };
   Tensor x = draw(8, 1);
   std::vector<double> sizes{size_of(x)};
   for (int layer = 0; layer < 12; ++layer) {
-    const Tensor read = kind == Norm::layer ? norm(x) : x;
+    const Tensor read = has_norm ? norm(x) : x;
     const Tensor W_Q = draw(16, 0.4), W_K = draw(16, 0.4), W_V = draw(16, 0.4);
     x = x + attend(matmul(read, W_Q), matmul(read, W_K), matmul(read, W_V), 1, Mask()).output;
     sizes.push_back(size_of(x));
@@ -134,31 +119,24 @@ std::vector<double> twelve_layers(Norm kind, std::uint64_t seed) {
 void norm_and_block(LessonText& to) {
   const Tensor x = Array({1, 4}, {0, 0.55, 0.4, 1.05});
   const Tensor centred = x - mean(x), squares = pow(centred, 2.0);
-  to.set("x", text_of(x, "%8.4f"));
-  to.set("mean", "%.2f", mean(x).item());
-  to.set("centred", text_of(centred, "%8.4f"));
-  to.set("variance", "%.5f", mean(squares).item());
-  to.set("root", "%.4f", std::sqrt(mean(squares).item()));
-  to.set("norm", text_of(norm(x), "%8.4f"));
+  to.set_all("x", text_of(x, "%8.4f"), "mean", mean(x).item(), "centred", text_of(centred, "%8.4f"),
+             "variance", mean(squares).item(), "root", std::sqrt(mean(squares).item()), "norm",
+             text_of(norm(x), "%8.4f"));
   Table table = Table::of_numbers({"   after layer", "0", "3", "6", "9", "12"});
-  for (const Norm kind : {Norm::none, Norm::layer}) {
-    const std::vector<double> sizes = twelve_layers(kind, 1);
-    table.row({kind == Norm::layer ? "   x + attention(norm(x))" : "   x + attention(x)",
-               formatted("%.1f", sizes[0]), formatted("%.1f", sizes[3]),
-               formatted("%.1f", sizes[6]), formatted("%.1f", sizes[9]),
-               formatted("%.1f", sizes[12])});
+  for (const bool has_norm : {false, true}) {
+    const std::vector<double> x_n = twelve_layers(has_norm, 1);
+    table.row("   x + attention(%s) | %.1f | %.1f | %.1f | %.1f | %.1f", has_norm ? "norm(x)" : "x",
+              x_n[0], x_n[3], x_n[6], x_n[9], x_n[12]);
   }
-  to.set("sizes", table.text());
-  int holds = 0;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const double free = twelve_layers(Norm::none, seed)[12];
-    holds += free > 20 * twelve_layers(Norm::layer, seed)[12] ? 1 : 0;
-  }
+  to.set("sizes", table);
+  const int holds = count_seeds(20, [](std::uint64_t seed) {
+    return twelve_layers(false, seed)[12] > 20 * twelve_layers(true, seed)[12];
+  });
   to.claim("norm", std::abs(size_of(norm(x)) - 1) < 1e-12 && std::abs(sum(norm(x)).item()) < 1e-12);
   to.claim_rate("growth", holds, 20, 20);
   Rng rng(1);
   const Block block(16, 2, 32, rng);
-  const Tensor input = random_normal({8, 16}, 0, 1, rng);
+  const Tensor input = normal({8, 16}, rng);
   const Tensor seen = input + block.attn(block.ln_1(input));
   to.claim("block", farthest(block(input), seen + block.mlp(block.ln_2(seen))) == 0);
   const std::int64_t n = 768, layers = 12, table_rows = 50257 + 1024;  // GPT-2 small
@@ -168,19 +146,15 @@ void norm_and_block(LessonText& to) {
   const std::int64_t all = attention + second + norms + table_rows * n;
   to.claim("GPT-2", all == 124439808 && matrices == 28311552);
   const auto share = [&](std::int64_t part) {
-    return support::percent(static_cast<double>(part) / static_cast<double>(all));
+    return percent(static_cast<double>(part) / static_cast<double>(all));
   };
-  to.set("in W_Q, W_K, W_V", support::thousands(qkv));
-  to.set("in all", support::thousands(all));
-  to.set("share of these", share(qkv));
-  to.set("with output", support::thousands(matrices));
-  to.set("share with output", share(matrices));
-  to.set("share of second parts", share(second));
-  to.set("share of embeddings", share(table_rows * n));
+  to.set_all("in W_Q, W_K, W_V", thousands(qkv), "in all", thousands(all), "share of these",
+             share(qkv), "with output", thousands(matrices), "share with output", share(matrices),
+             "share of second parts", share(second), "share of embeddings", share(table_rows * n));
 }
 
-void length(Lesson& to, double times) {
-  const std::vector<double> a = to_vector(with_longer_query(times).value());
+void with_length(Lesson& to, double times) {
+  const std::vector<double> a = numbers(with_longer_query(times));
   to.say(
       formatted("The query of 'plumbing' is %g times as long, in the same direction. ", times) +
       formatted("Its weights: 'dirty' %.2f, 'quantum' %.2f, 'plumbing' %.2f. ", a[0], a[1], a[2]) +
@@ -188,23 +162,9 @@ void length(Lesson& to, double times) {
   const double sum = std::pow(11, times) + std::pow(8, times) + 1;
   to.claim_near(a[0], std::pow(11, times) / sum, 1e-9, "'dirty': 11^X/(11^X + 8^X + 1)");
 }
-
-void lesson(LessonText& to) {
-  pattern_by_hand(to);
-  residual(to);
-  norm_and_block(to);
-}
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/13_residual_and_block",
-       .body = fledge::lesson,
-       .plays = {{.option = "--length",
-                  .value = "3",
-                  .help = "the weights of 'plumbing' with a query that is 3 times as long",
-                  .limits = {0, 20},
-                  .with_number = fledge::length}}});
+  return run_lesson(argc, argv, {pattern_by_hand, residual, norm_and_block},
+                    {{"--length", with_length, {0, 20}}});
 }

@@ -1,24 +1,15 @@
-// Many heads: two questions at once, and how the results of heads are joined.
-//
-// Works out note 002, 002.10 to 002.14 and 002.21. Key idea: a head has one row of weights for each
-// word, so it brings one mixture; two heads bring two mixtures, kept apart. No head is told where
-// to look. Which head takes which question depends on the seed. One head has only the difference of
-// its two weights to tell the two words apart.
-// Next: nn/layers/attention.h, then 15_cross_attention.
-#include <algorithm>
-
-#include "engine/autograd.h"
-#include "engine/ops.h"
+// Many heads: two questions at once, and how the results of heads are joined. A head has one row of
+// weights for each word, so it brings one mixture; two heads bring two mixtures, kept apart. No head
+// is told where to look. One head has only the difference of its two weights to tell the two words
+// apart.
 #include "examples/lessons/attention/reader.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/lessons/tensors.h"
-#include "examples/support/errors.h"
-#include "examples/support/table.h"
+#include "examples/lessons/vocabulary.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-using reader::Question, reader::Reader, support::formatted, support::Lesson, support::LessonText,
-    support::Table;
+using reader::Question, reader::Reader;
 
 // Which word stands before this one? Which word is the first? Asked from the third word on.
 const std::vector<Question> questions{[](Dim t) { return t < 2 ? -1 : t - 1; },
@@ -78,8 +69,7 @@ double count_answers(const Reader& one, const Indices& texts, Answers& found) {
 }
 
 void two_questions(LessonText& to) {
-  Rng texts(999);
-  const Indices unseen = reader::random_texts(100, texts);
+  const Indices unseen = reader::unseen_texts();
   constexpr int seeds = 20;
   int right = 0, apart = 0, first_by_head_1 = 0;
   double best_alone = 0;
@@ -104,18 +94,13 @@ void two_questions(LessonText& to) {
         {number, cell(reader::looks(one, unseen, 0)), formatted("%.2f", distance), cell(alone)});
   }
   const auto percent = [&](int count) { return formatted("%.0f %%", 100. * count / one_head.all); };
-  to.set("two heads", with_two.text());
-  to.set("apart", "%d", apart);
-  to.set("first by head 1", "%d", first_by_head_1);
-  to.set("one head", with_one.text());
-  to.set("right", percent(one_head.all - one_head.wrong));
-  to.set("wrong", support::thousands(one_head.wrong));
-  to.set("exchanged", support::thousands(one_head.exchanged));
-  to.set("right if equal", percent(one_head.right_if_equal));
+  to.set_all("two heads", with_two, "apart", apart, "first by head 1", first_by_head_1, "one head",
+             with_one, "right", percent(one_head.all - one_head.wrong), "wrong",
+             thousands(one_head.wrong), "exchanged", thousands(one_head.exchanged),
+             "right if equal", percent(one_head.right_if_equal), "best alone", best_alone);
   to.claim_rate("two heads", right, seeds, 18);
   to.claim_rate("roles", apart, seeds, 17);
   to.claim("either head", first_by_head_1 > 0 && first_by_head_1 < seeds);
-  to.set("best alone", "%.2f", best_alone);
   to.claim("worse question", best_alone < 0.98);
   to.claim("other word", one_head.exchanged > 0.95 * one_head.wrong);
   to.claim("equal weights", one_head.right_if_equal < 0.6 * one_head.all);
@@ -126,13 +111,10 @@ void side_by_side(LessonText& to) {
   const Tensor results(Array({1, 2}, {2, 5})), up(Array({2, 3}, {1, 0, 3, 0, 1, 1}));
   const Tensor first = matmul(slice(results, 1, 0, 1), slice(up, 0, 0, 1));
   const Tensor second = matmul(slice(results, 1, 1, 2), slice(up, 0, 1, 2));
-  const Tensor joined = matmul(results, up);
-  const auto row = [](const Tensor& x) {
-    const std::vector<double> v = to_vector(x.value());
-    return formatted("(%.0f, %.0f, %.0f)", v[0], v[1], v[2]);
+  const auto shown = [](const Tensor& x) {
+    return formatted("(%.0f, %.0f, %.0f)", number(x, 0), number(x, 1), number(x, 2));
   };
-  to.set("added", row(first + second));
-  to.set("side by side", row(joined));
+  to.set_all("added", shown(first + second), "side by side", shown(matmul(results, up)));
 }
 
 void down_and_up(LessonText& to) {
@@ -140,7 +122,7 @@ void down_and_up(LessonText& to) {
   side_by_side(to);
   Rng rng(2);
   const Attention attention(n, n / d, rng, Bias::without);
-  const Tensor x = random_normal({words, n}, 0, 1, rng);
+  const Tensor x = normal({words, n}, rng);
   const auto [joined, weights] = attention.forward_with_weights(x, causal());
   Tensor by_head = 0.0, whole = 0.0, W_V, down, up;
   for (Dim h = 0; h < n / d; ++h) {
@@ -152,29 +134,20 @@ void down_and_up(LessonText& to) {
     whole = whole + matmul(A, matmul(x, W_V));
   }
   to.claim("side by side", largest(by_head - joined) < 1e-14);
-  to.set("in Down and Up", "%d", static_cast<int>(down.size() + up.size()));
-  to.set("in W_V", "%d", static_cast<int>(W_V.size()));
+  to.set_all("in Down and Up", down.size() + up.size(), "in W_V", W_V.size());
   to.claim("same sum", largest(whole - joined) < 1e-14);
   const Tensor down_columns = transpose(down), up_columns = transpose(up);
   const Tensor in_columns = matmul(up_columns, matmul(down_columns, transpose(x)));
   to.claim("columns", largest(transpose(in_columns) - matmul(x, W_V)) < 1e-14);
-  to.set("shape of Up", to_string(up_columns.shape()));
-  to.set("shape of Down", to_string(down_columns.shape()));
-  to.set("n", std::to_string(n));
-  to.set("d", std::to_string(d));
-}
-
-void lesson(LessonText& to) {
-  two_questions(to);
-  down_and_up(to);
+  to.set_all("shape of Up", to_string(up_columns.shape()), "shape of Down",
+             to_string(down_columns.shape()), "n", n, "d", d);
 }
 
 /// Where each head of one model looks.
 void with_heads(Lesson& to, Dim heads) {
   if (heads != 1 && heads != 2 && heads != 4 && heads != 8)
-    support::refuse_usage("--heads must be 1, 2, 4 or 8", "for example --heads 4");
-  Rng texts(999);
-  const Indices unseen = reader::random_texts(100, texts);
+    refuse_usage("--heads must be 1, 2, 4 or 8", "for example --heads 4");
+  const Indices unseen = reader::unseen_texts();
   const Reader model = reader::trained(heads, questions, true, Rng(1));
   for (Dim head = 0; head < heads; ++head) {
     const std::vector<double> looks = reader::looks(model, unseen, head);
@@ -185,15 +158,7 @@ void with_heads(Lesson& to, Dim heads) {
   to.say(formatted("right answers: %.2f and %.2f", right[0], right[1]));
 }
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv,
-                             {.name = "attention/14_many_heads",
-                              .body = fledge::lesson,
-                              .plays = {{.option = "--heads",
-                                         .value = "4",
-                                         .help = "where each head looks if there are 1, 2, 4 or 8",
-                                         .limits = {1, 8},
-                                         .with_whole_number = fledge::with_heads}}});
+  return run_lesson(argc, argv, {two_questions, down_and_up}, {{"--heads", with_heads, {1, 8}}});
 }

@@ -1,19 +1,15 @@
-// Cross attention: queries from one input, keys and values from another.
-//
-// Works out note 002, 002.20 and 002.5. Key idea: nothing in attention says that queries and keys
-// come from the same text. Here the queries are made of positions alone, and they copy a text
-// backwards. No mask is needed, because the whole text is known.
-// Next: nn/layers/attention.h, CrossAttention; then 16_terms_that_interact.
-#include <algorithm>
-
-#include "engine/ops.h"
+// Cross attention: queries from one input, keys and values from another. Here the queries are made
+// of positions alone, and they copy a text backwards. No mask is needed, because the whole text is
+// known.
 #include "examples/lessons/attention/reader.h"
-#include "examples/lessons/lesson_page.h"
+#include "examples/lessons/vocabulary.h"
 #include "examples/support/attention_map.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-using reader::Reader, support::formatted, support::Lesson, support::LessonText;
+using reader::Reader;
 
 constexpr Dim T = reader::T;
 
@@ -28,51 +24,36 @@ std::vector<double> mean_weights(const Reader& model, const Indices& texts) {
 }
 
 std::string map_of(const std::vector<double>& weights) {
-  support::MapStyle style;
+  MapStyle style;
   style.causal = false;
-  return support::attention_map({"1", "2", "3", "4", "5", "6", "7", "8"}, weights, style);
+  return attention_map({"1", "2", "3", "4", "5", "6", "7", "8"}, weights, style);
 }
 
 void lesson(LessonText& to) {
-  Rng texts(999);
-  const Indices unseen = reader::random_texts(100, texts);
-  constexpr int seeds = 20;
-  int solved = 0;
+  const Indices unseen = reader::unseen_texts();
   std::vector<double> weights;
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+  const int solved = count_seeds(20, [&](std::uint64_t seed) {
     const Reader model = backwards(seed);
-    solved += reader::accuracy(model, unseen)[0] == 1 ? 1 : 0;
     weights = mean_weights(model, unseen);
-  }
-  to.set("map", map_of(weights));
+    return reader::accuracy(model, unseen)[0] == 1;
+  });
   std::vector<double> named;  // the weight of each position on the word that it must name
   for (Dim t = 0; t < T; ++t) named.push_back(weights[static_cast<std::size_t>(t * T + T - 1 - t)]);
   const auto [least, most] = std::minmax_element(named.begin(), named.end());
-  to.set("first weight", "%.2f", named[0]);
-  to.set("fourth weight", "%.2f", named[3]);
-  to.claim_rate("reversed", solved, seeds, 20);
-  to.set("least", "%.2f", *least);
-  to.set("most", "%.2f", *most);
+  to.set_all("first weight", named[0], "fourth weight", named[3]);
+  to.claim_rate("reversed", solved, 20, 20);
+  to.set_all("least", *least, "most", *most);
   to.claim("diagonal", *least > 0.5);
 }
 
 void with_seed(Lesson& to, Dim seed) {
-  Rng texts(999);
-  const Indices unseen = reader::random_texts(100, texts);
+  const Indices unseen = reader::unseen_texts();
   const Reader model = backwards(static_cast<std::uint64_t>(seed));
   to.show(map_of(mean_weights(model, unseen)));
   to.say(formatted("right words in 100 new texts: %.3f", reader::accuracy(model, unseen)[0]));
 }
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv,
-                             {.name = "attention/15_cross_attention",
-                              .body = fledge::lesson,
-                              .plays = {{.option = "--seed",
-                                         .value = "7",
-                                         .help = "the map of another model",
-                                         .limits = {1, 1e6},
-                                         .with_whole_number = fledge::with_seed}}});
+  return run_lesson(argc, argv, {lesson}, {{"--seed", with_seed, {1, 1e6}}});
 }

@@ -1,31 +1,19 @@
-// Is attention linear? With fixed weights yes; with weights computed from the words, no.
-//
-// Works out note 000, items 18 to 22, 37 and 39: sums of one, two and three terms, and whether they
-// are like the interaction terms of a regression. Key idea: a sum of terms has no interaction. It
-// comes from the weights, because these are computed from the same words.
-// Next: 17_attention_and_mlp, where a mixture is not enough; engine/ops/softmax.cpp.
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <vector>
-
-#include "engine/autograd.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/lessons/tensors.h"
-#include "examples/support/table.h"
+// Is attention linear? With fixed weights yes; with weights computed from the words, no. A sum of
+// terms has no interaction. It comes from the weights, because these are computed from the same
+// words.
+#include "examples/lessons/vocabulary.h"
 #include "nn/layers/attention.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-using support::formatted, support::Lesson, support::LessonText, support::Svg, support::Table;
 
 const double root = std::sqrt(3.0);
 
-/// v1, v2 and v3 of note 000, as in examples/birds/by_hand.cpp, which computes in float.
-Tensor vectors() { return Array({3, 3}, {0.1, 0.2, 0.3, -0.8, 0.3, -0.1, 0.5, -0.1, -0.4}); }
+const Tensor V = vectors_of_note_000();
 // Two changes: 'birds' moves by d, 'walk' by e.
-Tensor d() { return Array({1, 3}, {0.6, -0.3, -0.6}); }
-Tensor e() { return Array({1, 3}, {0.3, 0.5, -0.2}); }
+const Tensor d = Array({1, 3}, {0.6, -0.3, -0.6}), e = Array({1, 3}, {0.3, 0.5, -0.2});
 
 std::string digits(const Tensor& x, const char* format = "%7.4f %7.4f %7.4f") {
   std::vector<double> n = numbers(x);
@@ -41,13 +29,11 @@ Tensor weights(const Tensor& X, double scale = 1) {
 
 /// The words, with 'birds' moved by t·d and 'walk' by u·e.
 Tensor moved(double t, double u) {
-  return vectors() + concat({t * d(), Tensor(Array::zeros({1, 3})), u * e()}, 0);
+  return V + concat({t * d, Tensor(Array::zeros({1, 3})), u * e}, 0);
 }
 
 /// v3' = Σ_j a_j x_j for these words, (1, 3). The weights are those of the words before they moved.
-Tensor with_fixed_weights(double t, double u) {
-  return row(matmul(weights(vectors()), moved(t, u)), 2);
-}
+Tensor with_fixed_weights(double t, double u) { return row(matmul(weights(V), moved(t, u)), 2); }
 /// The same with the weights of the moved words.
 Tensor with_computed_weights(double t, double u, double scale = 1) {
   const Tensor X = moved(t, u);
@@ -61,18 +47,17 @@ Tensor left_over(double size, double scale = 1) {
 }
 
 void two_changes(LessonText& to) {
-  const Tensor V = vectors(), A = weights(V);
-  const std::vector<double> a = numbers(A);
+  const std::vector<double> a = numbers(weights(V));
   to.set("v1'", "%.4f v1", a[0]);
   to.set("v2'", "%.4f v1 + %.4f v2", a[3], a[4]);
   to.set("v3'", "%.4f v1 + %.4f v2 + %.4f v3", a[6], a[7], a[8]);
   const Tensor start = with_fixed_weights(0, 0);  // the same for both kinds of weights
-  const Tensor fixed_d = with_fixed_weights(1, 0) - start,
-               d_alone = with_computed_weights(1, 0) - start;
-  const Tensor fixed_e = with_fixed_weights(0, 1) - start,
-               e_alone = with_computed_weights(0, 1) - start;
-  const Tensor fixed_both = with_fixed_weights(1, 1) - start,
-               both = with_computed_weights(1, 1) - start;
+  const auto changes = [&](double t, double u) {
+    return std::pair(with_fixed_weights(t, u) - start, with_computed_weights(t, u) - start);
+  };
+  const auto [fixed_d, d_alone] = changes(1, 0);
+  const auto [fixed_e, e_alone] = changes(0, 1);
+  const auto [fixed_both, both] = changes(1, 1);
   const Tensor fixed_left = fixed_both - fixed_d - fixed_e;
   Table table({{"   what changes"}, {"fixed weights"}, {"computed weights"}});
   table.row({"   'birds' by d", digits(fixed_d), digits(d_alone)});
@@ -80,45 +65,39 @@ void two_changes(LessonText& to) {
   table.row({"   sum of these two", digits(fixed_d + fixed_e), digits(d_alone + e_alone)});
   table.row({"   both at once", digits(fixed_both), digits(both)});
   table.row({"   left over", digits(fixed_left), digits(left_over(1))});
-  to.set("changes", table.text());
   const double left = largest(left_over(1));
-  to.set("weight of birds", "%.4f", a[6]);
-  to.set("weight of walk", "%.4f", a[8]);
-  to.set("left", "%.4f", left);
+  to.set_all("changes", table, "weight of birds", a[6], "weight of walk", a[8], "left", left);
   to.claim("fixed", largest(fixed_left) < 1e-15);
   to.claim("computed", left > 0.01);
   const double two = 0.6 * numbers(V)[0] + 0.1 * numbers(V)[3], third = 0.4 * numbers(V)[6];
-  to.set("by d_k terms", "%.2f", two);
-  to.set("by n terms", "%.2f", two + third);
+  to.set_all("by d_k terms", two, "by n terms", two + third);
 }
 
 void two_parts_of_a_change(LessonText& to) {
-  const Tensor V = vectors(), v1 = row(V, 0), v3 = row(V, 2), after = with_computed_weights(0, 0);
-  const double a1 = numbers(weights(V))[6], h = 1e-4;
-  const Tensor by_value = a1 * d();
-  const Tensor by_weights = a1 * (sum(v3 * d()) / root) * (v1 - after);
+  const Tensor v1 = row(V, 0), v3 = row(V, 2), after = with_computed_weights(0, 0);
+  const double a1 = number(weights(V), 6), h = 1e-4;
+  const Tensor by_value = a1 * d;
+  const Tensor by_weights = a1 * (sum(v3 * d) / root) * (v1 - after);
   const Tensor difference = (with_computed_weights(h, 0) - with_computed_weights(-h, 0)) / (2 * h);
   Table parts({{"   part"}, {"formula"}, {"change of v3' divided by h"}});
   parts.row({"   by the value", "a1 d", digits(by_value)});
   parts.row({"   by the weights", "a1 (v3.d / sqrt(3)) (v1 - v3')", digits(by_weights)});
   parts.row({"   sum", "", digits(by_value + by_weights)});
   parts.row({"   finite difference", formatted("h = %g", h), digits(difference)});
-  to.set("parts", parts.text());
-  to.set("v3.d", "%.2f", sum(v3 * d()).item());
+  to.set_all("parts", parts, "v3.d", sum(v3 * d).item());
   to.claim("both parts", largest(by_value + by_weights - difference) < 1e-7 &&
                              largest(by_value - difference) > 0.01);
 }
 
-std::string table_of_scales(const std::vector<double>& scales) {
+Table table_of_scales(const std::vector<double>& scales) {
   Table table = Table::of_numbers(
       {"   scores times", "weights of 'walk'", "after 'birds' + d", "d/10, e/10", "d and e"});
   for (const double scale : scales)
-    table.row({formatted("   %g", scale),
-               digits(row(weights(vectors(), scale), 2), "%.3f %.3f %.3f"),
-               digits(row(weights(moved(1, 0), scale), 2), "%.3f %.3f %.3f"),
-               formatted("%.4f", largest(left_over(0.1, scale))),
-               formatted("%.4f", largest(left_over(1, scale)))});
-  return table.text();
+    table.row("   %g | %s | %s | %.4f | %.4f", scale,
+              digits(row(weights(V, scale), 2), "%.3f %.3f %.3f").c_str(),
+              digits(row(weights(moved(1, 0), scale), 2), "%.3f %.3f %.3f").c_str(),
+              largest(left_over(0.1, scale)), largest(left_over(1, scale)));
+  return table;
 }
 
 void like_a_regression(LessonText& to) {
@@ -129,63 +108,12 @@ void like_a_regression(LessonText& to) {
 
 void with_scale(Lesson& to, double scale) {
   to.say("The weights of 'walk', before and after 'birds' moves by d. Then what is left over.\n");
-  to.show(table_of_scales({scale}));
+  to.show(table_of_scales({scale}).text());
   to.say("See whether the weights move. If they stay, the changes add up.");
 }
-
-Svg picture() {
-  Svg svg(700, 460);
-  svg.text(20, 24, "Is attention linear? The first number of v3' while 'birds' moves by t times d",
-           Svg::Anchor::start, 14);
-  const double left = 70, bottom = 390, width = 420, height = 330, highest = 1.4;
-  const auto point = [&](double t, double y) {
-    return std::pair{left + width * t / 2, bottom - height * y / highest};
-  };
-  for (const double y : {0.0, 0.5, 1.0}) {
-    svg.line(left, point(0, y).second, left + width, point(0, y).second, "#dddddd");
-    svg.text(left - 8, point(0, y).second + 4, formatted("%.1f", y), Svg::Anchor::end);
-  }
-  for (const double t : {0.0, 1.0, 2.0})
-    svg.text(point(t, 0).first, bottom + 18, formatted("%.0f", t), Svg::Anchor::middle);
-  svg.text(left + width / 2, bottom + 36, "t: how far 'birds' has moved", Svg::Anchor::middle);
-  const std::vector<double> scales{0, 1, 10, 100};  // 0: fixed weights
-  for (std::size_t n = 0; n < scales.size(); ++n) {
-    std::vector<std::pair<double, double>> points;
-    for (int i = 0; i <= 200; ++i) {
-      const double t = i / 100.0;
-      const Tensor walk =
-          n == 0 ? with_fixed_weights(t, 0) : with_computed_weights(t, 0, scales[n]);
-      points.push_back(point(t, numbers(walk)[0]));
-    }
-    const std::string& ink = support::svg_colours()[n];
-    svg.curve(points, ink, 2.5);
-    svg.text(520, 100 + 22 * static_cast<double>(n),
-             n == 0 ? "fixed weights" : formatted("scores times %g", scales[n]), Svg::Anchor::start,
-             12, ink);
-  }
-  svg.text(
-      20, 450,
-      "Fixed weights give a line. Large scores give two straight pieces, and a steep step between.");
-  return svg;
-}
-
-void lesson(LessonText& to) {
-  two_changes(to);
-  two_parts_of_a_change(to);
-  like_a_regression(to);
-}
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/16_terms_that_interact",
-       .body = fledge::lesson,
-       .plays = {{.option = "--scale",
-                  .value = "30",
-                  .help = "the scores times another number: how large is what is left over?",
-                  .limits = {0, 10000},
-                  .with_number = fledge::with_scale}},
-       .picture = fledge::picture});
+  return run_lesson(argc, argv, {two_changes, two_parts_of_a_change, like_a_regression},
+                    {{"--scale", with_scale, {0, 10000}}});
 }

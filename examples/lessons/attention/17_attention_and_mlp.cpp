@@ -1,21 +1,15 @@
-// What attention alone cannot do: XOR of two bits of one token. What the MLP adds: a bend.
-//
-// Works out note 000's conjecture (000.17): attention is a weighted sum, so something that is not
-// linear should follow it. Key idea: the weights of attention add up to 1. On tokens that are all
-// alike they cancel, and attention computes an affine map. Next: lesson 18; nn/layers/layers.h.
-#include <algorithm>
-#include <cmath>
-
-#include "engine/autograd.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/support/table.h"
+// What attention alone cannot do: XOR of two bits of one token. What the MLP adds: a bend. The
+// weights of attention add up to 1. On tokens that are all alike they cancel, and attention computes
+// an affine map.
+#include "examples/lessons/vocabulary.h"
 #include "nn/layers/attention.h"
 #include "nn/layers/layers.h"
 #include "nn/optim/adamw.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-using support::formatted, support::Lesson, support::LessonText, support::Table;
 
 constexpr int seeds = 20;
 
@@ -73,16 +67,10 @@ const std::vector<Task>& tasks() {
 
 /// Trains 400 steps. Returns the lowest mean squared error of them.
 double train(const Net& net, const Task& task) {
-  AdamW adamw(parameters(net), {.rate = 0.02, .decay = 0});
-  double lowest = infinity;
-  for (int step = 0; step < 400; ++step) {
-    adamw.zero_grad();
-    const Tensor error = net(task.x) - task.t, loss = mean(error * error);
-    backward(loss);
-    adamw.step();
-    lowest = std::min(lowest, loss.item());
-  }
-  return lowest;
+  return minimise(AdamW(parameters(net), {.rate = 0.02, .decay = 0}), 400, [&] {
+    const Tensor error = net(task.x) - task.t;
+    return mean(error * error);
+  });
 }
 
 /// The lowest errors of models with the seeds 1 … 20, smallest first.
@@ -96,12 +84,15 @@ std::vector<double> lowest_errors(const Task& task, int layers, Dim hidden) {
   return errors;
 }
 
+int count_below(double limit, const std::vector<double>& sorted) {
+  return static_cast<int>(std::lower_bound(sorted.begin(), sorted.end(), limit) - sorted.begin());
+}
+
 void alike_is_affine(LessonText& to) {
   Rng rng(1);
   const Array f = Net(2, 3, 0, rng)(tasks()[0].x).value();  // of (0,0), (0,1), (1,0), (1,1)
   const double below = value_of(f[2]) - value_of(f[0]), above = value_of(f[3]) - value_of(f[1]);
-  to.set("below", "%.4f", below);
-  to.set("above", "%.4f", above);
+  to.set_all("below", below, "above", above);
   to.claim("rows", std::abs(above - below) < 1e-12 && std::abs(below) > 1e-3);
 }
 
@@ -126,13 +117,12 @@ void bent(LessonText& to) {
     const double floor = mean(d * d).item();
     const std::vector<double> alone = lowest_errors(task, 2, 0);
     const std::vector<double> both = lowest_errors(task, 1, 16);
-    for (const double e : alone) stopped += e < floor + 0.001 ? 1 : 0;
+    stopped += count_below(floor + 0.001, alone);
     below += alone.front() < floor - 1e-12 ? 1 : 0;
-    for (const double e : both) fits += e < floor / 100 ? 1 : 0;
-    table.row({"   " + task.name, formatted("%.6f", floor), formatted("%.6f", alone.front()),
-               formatted("%.6f", both.back())});
+    fits += count_below(floor / 100, both);
+    table.row("   %s | %.6f | %.6f | %.6f", task.name.c_str(), floor, alone.front(), both.back());
   }
-  to.set("errors", table.text());
+  to.set("errors", table);
   to.claim("by hand", worst < 0.001);
   to.claim("covariances", covariances < 1e-30 && below == 0);
   to.claim_rate("floor", stopped, 3 * seeds, 57);
@@ -154,13 +144,7 @@ void two_tokens(LessonText& to) {
                          value_of(w.at({i, 0, 1, 0})), value_of(w.at({i, 0, 1, 1})),
                          std::round(100 * value_of(y.at({i, 0, 0}))) / 100 + 0.0);
   to.set("answers", answers);
-  int fits = 0;
-  for (const double error : lowest_errors(task, 1, 0)) fits += error < 0.0025 ? 1 : 0;
-  to.claim_rate("two tokens", fits, seeds, 18);
-}
-
-void lesson(LessonText& to) {
-  for (const auto part : {alike_is_affine, bent, two_tokens}) part(to);
+  to.claim_rate("two tokens", count_below(0.0025, lowest_errors(task, 1, 0)), seeds, 18);
 }
 
 void with_hidden(Lesson& to, std::int64_t numbers) {
@@ -172,41 +156,9 @@ void with_hidden(Lesson& to, std::int64_t numbers) {
       "See that 0 numbers leave the floor of 0.25, and how few numbers are enough.");
 }
 
-/// The answers of a trained model with an MLP for all a and b from -0.25 to 1.25.
-support::Svg picture() {
-  Rng rng(1);
-  const Net net(2, 1, 16, rng);
-  train(net, tasks()[0]);
-  support::Svg svg(420, 390);
-  constexpr auto middle = support::Svg::Anchor::middle;
-  svg.text(210, 28, "XOR by an MLP: darker means nearer to 1", middle, 14);
-  const auto x = [](double a) { return 110 + 200 * a; };
-  const auto y = [](double b) { return 300 - 200 * b; };
-  for (int i = 0; i < 900; ++i) {  // 30 by 30 squares
-    const int column = i / 30, row = i % 30;
-    const double a = -0.225 + 0.05 * column, b = -0.225 + 0.05 * row;
-    svg.box(x(a) - 5, y(b) - 5, 10, 10, support::svg_colours()[0],
-            std::clamp(double(net(thrice(Array({1, 1, 2}, {a, b}))).item()), 0.0, 1.0));
-  }
-  for (const auto& [a, b] : {std::pair{0, 0}, {0, 1}, {1, 0}, {1, 1}}) {
-    svg.circle(x(a), y(b), 20, "white");
-    svg.text(x(a), y(b) + 4, formatted("%d XOR %d", a, b), middle, 8);
-  }
-  svg.text(210, 375, "a grows from left to right, b from below to above", middle);
-  return svg;
-}
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/17_attention_and_mlp",
-       .body = fledge::lesson,
-       .plays = {{.option = "--hidden",
-                  .value = "2",
-                  .help = "XOR of two bits with so many numbers in the MLP, 20 seeds",
-                  .limits = {0, 64},
-                  .with_whole_number = fledge::with_hidden}},
-       .picture = fledge::picture});
+  return run_lesson(argc, argv, {alike_is_affine, bent, two_tokens},
+                    {{"--hidden", with_hidden, {0, 64}}});
 }

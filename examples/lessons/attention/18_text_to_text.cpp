@@ -1,36 +1,22 @@
-// From text to text: every stage of a language model, what its loss means, and what it is worth.
-//
-// Works out note 002's pipeline (002.1, 002.6) and note 003's first line (003.1). Key idea: a
+// From text to text: every stage of a language model, what its loss means, and what it is worth. A
 // language model is a function from the words so far to probabilities of the next word. Its loss
 // stands between two numbers that need no model: that of guessing, and the floor of the text.
-// Next: lesson 19; nn/gpt/language_model.cpp, nn/train/trainer.cpp.
-#include <algorithm>
-#include <cmath>
-
-#include "engine/autograd.h"
 #include "examples/lessons/attention/blanks.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/support/errors.h"
-#include "examples/support/table.h"
+#include "examples/lessons/vocabulary.h"
+#include "nn/inspect/ngram_losses.h"
 #include "nn/inspect/ngram_losses.h"
 #include "nn/train/trainer.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-using support::formatted, support::Lesson, support::LessonText, support::Table;
 
 /// The same model before training and after it.
 struct Models {
   Corpus corpus = birds::read_text();
-  LanguageModel before = birds::new_model(corpus, 1), after = birds::new_model(corpus, 1);
-  Models() { birds::train(after, corpus, 1); }
+  LanguageModel before = birds::new_model(corpus, 1), after = blanks::trained(corpus, 1);
 };
-
-double sum_of_exp(const Array& logits) {
-  double sum = 0;
-  for (const double logit : to_vector(logits)) sum += std::exp(logit);
-  return sum;
-}
 
 /// p = exp(logit) / (sum of exp of all logits), of the five likeliest words after a prompt.
 std::string five_likeliest(const Models& models, const std::string& prompt) {
@@ -39,17 +25,16 @@ std::string five_likeliest(const Models& models, const std::string& prompt) {
       Table::of_numbers({"   word", "before: logit", "exp", "p", "after: logit", "exp", "p"});
   const Array before = Decoder(models.before).read(tokens),
               after = Decoder(models.after).read(tokens);
-  const double sum_before = sum_of_exp(before), sum_after = sum_of_exp(after);
+  double sum_before = 0, sum_after = 0;
+  for (const double logit : numbers(before)) sum_before += std::exp(logit);
+  for (const double logit : numbers(after)) sum_after += std::exp(logit);
   for (const auto& [token, p] : most_likely(after, 5)) {
     const double x = value_of(before[token]), y = value_of(after[token]);
-    const std::string word = models.corpus.tokenizer.decode({token});
-    table.row({"   " + (word == "\n" ? "line end" : word), formatted("%.2f", x),
-               formatted("%.2f", std::exp(x)), formatted("%.4f", std::exp(x) / sum_before),
-               formatted("%.2f", y), formatted("%.0f", std::exp(y)),
-               formatted("%.4f", std::exp(y) / sum_after)});
+    const std::string word = blanks::word_of(models.corpus, token, "line end");
+    table.row("   %s | %.2f | %.2f | %.4f | %.2f | %.0f | %.4f", word.c_str(), x, std::exp(x),
+              std::exp(x) / sum_before, y, std::exp(y), std::exp(y) / sum_after);
   }
-  table.row({"   all words", "", formatted("%.2f", sum_before), "1", "",
-             formatted("%.0f", sum_after), "1"});
+  table.row("   all words |  | %.2f | 1 |  | %.0f | 1", sum_before, sum_after);
   return table.text();
 }
 
@@ -59,14 +44,13 @@ std::string stage(const char* what, const Tensor& x) {
   return formatted("   %-44s %2d x %d\n", what, rows, columns);
 }
 
-void stages(LessonText& to, const Models& models) {
+void stages(LessonText& to) {
+  const Models models;
   const Corpus& corpus = models.corpus;
   const std::vector<Dim> tokens = birds::beginning(corpus, "birds sometimes walk");
   std::string ids;
   for (const Dim token : tokens) ids += " " + std::to_string(token);
-  to.set("sentences", "%d", static_cast<int>(corpus.train.documents()));
-  to.set("tokens", "%d", static_cast<int>(corpus.tokenizer.size()));
-  to.set("ids", ids);
+  to.set_all("sentences", corpus.train.documents(), "tokens", corpus.tokenizer.size(), "ids", ids);
   const NoGrad no_grad;
   const LanguageModel& model = models.after;
   const Indices row = birds::beginning_row(corpus, "birds sometimes walk");
@@ -76,14 +60,15 @@ void stages(LessonText& to, const Models& models) {
   const Tensor seen = x + passed;
   const Tensor made = seen + block.mlp(block.ln_2(seen));
   const Tensor logits = matmul_transposed(model.ln_f(made), model.wte.weight);
-  to.set("stages", stage("vectors x: embedding of each id + position", x) +
-                       stage("weights of attention, from layer norm(x)", weights) +
-                       stage("new x: x + result of attention", seen) +
-                       stage("new x: x + result of MLP of layer norm(x)", made) +
-                       stage("logits: layer norm(x) dot each embedding", logits) +
-                       stage("probabilities: softmax of each row", softmax(logits)));
-  to.set("likeliest", five_likeliest(models, "birds sometimes walk"));
-  to.set("even split", "%.3f", 1.0 / static_cast<double>(corpus.tokenizer.size()));
+  to.set_all("stages",
+             stage("vectors x: embedding of each id + position", x) +
+                 stage("weights of attention, from layer norm(x)", weights) +
+                 stage("new x: x + result of attention", seen) +
+                 stage("new x: x + result of MLP of layer norm(x)", made) +
+                 stage("logits: layer norm(x) dot each embedding", logits) +
+                 stage("probabilities: softmax of each row", softmax(logits)),
+             "likeliest", five_likeliest(models, "birds sometimes walk"), "even split",
+             1.0 / static_cast<double>(corpus.tokenizer.size()));
   std::string written;
   for (std::string text : {"people", "but"}) {
     for (std::string next; next != "\n"; next = birds::complete(model, corpus, text).next)
@@ -96,25 +81,24 @@ void stages(LessonText& to, const Models& models) {
   to.claim("three ways",
            max(pow(logits - whole, 2.0)).item() < 1e-8 && max(last * last).item() == 0);
   to.claim("after", blanks::log_probability(model, corpus, blanks::slowly) > std::log(0.9));
-  to.set("id", "%d", static_cast<int>(tokens[1]));
-  to.set("width", "%d", static_cast<int>(model.sizes.width));
+  to.set_all("id", tokens[1], "width", model.sizes.width);
 }
 
-void meaning_of_the_loss(LessonText& to, const Models& models) {
+void meaning_of_the_loss(LessonText& to) {
+  const Models models;
   const TokenText& text = models.corpus.train;
-  to.set("predictions", "%d", static_cast<int>(text.size() - 1));
+  to.set("predictions", text.size() - 1);
   const double guessing = std::log(static_cast<double>(models.corpus.tokenizer.size()));
   const double before = mean_loss(models.before, text, 12);
   const double after = mean_loss(models.after, text, 12), floor = least_loss(text);
   Table table = Table::of_numbers({"   method", "loss", "exp(loss)"});
-  const auto row = [&](const char* method, double loss) {
-    table.row({method, formatted("%.3f", loss), formatted("%.2f", std::exp(loss))});
-  };
-  row("   baseline: guessing, all words equally likely", guessing);
-  row("   the model before training", before);
-  row("   the model after training", after);
-  row("   floor: knows the whole sentence so far", floor);
-  to.set("losses", table.text());
+  for (const auto& [method, loss] :
+       {std::pair("baseline: guessing, all words equally likely", guessing),
+        {"the model before training", before},
+        {"the model after training", after},
+        {"floor: knows the whole sentence so far", floor}})
+    table.row("   %s | %.3f | %.2f", method, loss, std::exp(loss));
+  to.set("losses", table);
   to.claim("before training", std::abs(before - guessing) < 0.1);
   to.claim("near the floor", after > floor && after < floor + 0.05);
 }
@@ -138,9 +122,8 @@ void against_counting(LessonText& to) {
   std::vector<double> tables(4), models(2);
   int early = 0, worse = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const Corpus corpus =
-        read_corpus(support::built_in_text(),
-                    {.reading = Reading::lines, .tokens = Tokens::word, .seed = seed});
+    const Corpus corpus = read_corpus(
+        built_in_text(), {.reading = Reading::lines, .tokens = Tokens::word, .seed = seed});
     const std::vector<double> counted =
         ngram_losses(corpus.train, corpus.valid, corpus.tokenizer.size(), 3);
     const std::vector<double> losses = losses_set_aside(corpus, seed);
@@ -150,35 +133,20 @@ void against_counting(LessonText& to) {
     worse += losses[1] > losses[0] ? 1 : 0;
   }
   for (std::size_t i = 0; i < 4; ++i) to.set(formatted("table %zu", i), "%.2f", tables[i]);
-  to.set("60 steps", "%.2f", models[0]);
-  to.set("300 steps", "%.2f", models[1]);
+  to.set_all("60 steps", models[0], "300 steps", models[1]);
   to.claim_rate("beats tables", early, 20, 15);
   to.claim_rate("overfits", worse, 20, 15);
 }
 
-void lesson(LessonText& to) {
-  const Models models;
-  stages(to, models);
-  meaning_of_the_loss(to, models);
-  against_counting(to);
-}
-
 void with_prompt(Lesson& to, const std::string& prompt) {
   const Models models;
-  support::with_advice("give words of the built-in text, such as \"but cats are good at\"",
-                       [&] { to.show(five_likeliest(models, prompt)); });
+  with_advice("give words of the built-in text, such as \"but cats are good at\"",
+              [&] { to.show(five_likeliest(models, prompt)); });
   to.say("See that a higher logit by 1 means a probability exp(1) = 2.72 times as large.");
 }
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/18_text_to_text",
-       .body = fledge::lesson,
-       .plays = {{.option = "--prompt",
-                  .value = "but cats are good at",
-                  .help = "the five likeliest next words, before training and after it",
-                  .with_text = fledge::with_prompt}}});
+  return run_lesson(argc, argv, {stages, meaning_of_the_loss, against_counting},
+                    {{"--prompt", with_prompt}});
 }

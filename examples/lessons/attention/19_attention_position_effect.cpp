@@ -1,39 +1,23 @@
-// Attention, position, effect: what a large attention weight proves, and what it does not.
-//
-// Works out note 000: its motive (000.2), whether 'walk' finds 'birds' by content or by position
-// (000.1), what 'flying' needs (000.26), whether the two words come closer (000.12). Key idea: a
-// weight shows where a head looks. Only an experiment shows why, and what it changes.
-// Next: lesson 20.
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-
+// Attention, position, effect: what a large attention weight proves, and what it does not. A weight
+// shows where a head looks. Only an experiment shows why, and what it changes.
 #include "examples/lessons/attention/blanks.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/support/errors.h"
-#include "examples/support/table.h"
+#include "examples/lessons/vocabulary.h"
 #include "nn/inspect/ablation.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-using blanks::Blank, support::formatted, support::Lesson, support::LessonText, support::Table;
+using blanks::Blank, blanks::text;
 using Models = std::vector<LanguageModel>;
 using Numbers = std::vector<double>;  // one for each seed
 
 constexpr int seeds = 20;
 
-const Corpus& text() {
-  static const Corpus corpus = birds::read_text();
-  return corpus;
-}
-
 /// Models of the seeds 1 … count, trained on a text.
 Models trained(const Corpus& corpus, int count) {
   Models models;
-  for (std::uint64_t seed = 1; seed <= static_cast<std::uint64_t>(count); ++seed) {
-    models.push_back(birds::new_model(corpus, seed));
-    birds::train(models.back(), corpus, seed);
-  }
+  while (std::ssize(models) < count) models.push_back(blanks::trained(corpus, models.size() + 1));
   return models;
 }
 
@@ -67,10 +51,9 @@ std::vector<Word> measure(const Models& models, const Blank& blank) {
   const std::size_t T = tokens.size();
   std::vector<Word> words(T);
   for (std::size_t j = 0; j < T; ++j)
-    words[j].word = j == 0 ? "line end" : text().tokenizer.decode({tokens[j]});
+    words[j].word = blanks::word_of(text(), tokens[j], "line end");
   for (const LanguageModel& model : models) {
-    const Numbers rows = birds::attention_pattern(model, text(), blank.prompt);  // (T, T)
-    const Numbers last(rows.end() - static_cast<std::ptrdiff_t>(T), rows.end());
+    const Numbers last = blanks::last_row(model, text(), blank.prompt);
     const Ablation hidden = ablate_tokens(model, tokens, *text().tokenizer.find(blank.word));
     for (std::size_t j = 0; j < T; ++j) words[j].weights.push_back(last[j]);
     for (std::size_t j = 0; j + 1 < T; ++j)
@@ -95,12 +78,10 @@ void content_or_position(LessonText& to, const Models& models) {
   }
   to.set("weights", lines);
   const Numbers& moved = seen[2][2].weights;
-  to.set("moved birds", "%.2f", mean_of(moved));
-  to.set("sometimes", "%.2f", mean_of(seen[0][2].weights));
-  to.set("third", "%.2f", mean_of(seen[3][3].weights));
-  to.set("third largest", "%d", seen[3][3].largest);
-  to.set("least", "%.2f", *std::min_element(moved.begin(), moved.end()));
-  to.set("most", "%.2f", *std::max_element(moved.begin(), moved.end()));
+  to.set_all("moved birds", mean_of(moved), "sometimes", mean_of(seen[0][2].weights), "third",
+             mean_of(seen[3][3].weights), "third largest", seen[3][3].largest, "least",
+             *std::min_element(moved.begin(), moved.end()), "most",
+             *std::max_element(moved.begin(), moved.end()));
   to.claim_rate("birds first", seen[0][1].largest, seeds, 18);
   to.claim_rate("grass first", seen[1][1].largest, seeds, 14);
   to.claim("disagree", seen[2][1].largest >= 3 && seen[2][2].largest >= 3);
@@ -119,10 +100,9 @@ void attention_or_effect(LessonText& to, const Models& models) {
                  two_digits(mean_of(words[j].weights)), two_digits(median_of(words[j].effects)),
                  std::to_string(count_above(words[j].effects, std::log(2)))});
   }
-  to.set("effects", table.text());
+  to.set("effects", table);
   const double slowly = median_of(found[0][1].effects);
-  to.set("effect", "%.4f", slowly);
-  to.set("exp(effect)", "%.0f", std::exp(slowly));
+  to.set_all("effect", slowly, "exp(effect)", std::exp(slowly));
   const auto halved = [&](std::size_t prompt, std::size_t j) {
     return count_above(found[prompt][j].effects, std::log(2));
   };
@@ -133,31 +113,24 @@ void attention_or_effect(LessonText& to, const Models& models) {
 }
 
 /// The cosine of the embeddings of 'walk' and of 'birds'.
-double cosine(const LanguageModel& model) {
-  const auto embedding_of = [&](const char* word) {
-    const Dim token = *text().tokenizer.find(word);
-    return slice(model.wte.weight, 0, token, token + 1);
-  };
-  const Tensor a = embedding_of("walk"), b = embedding_of("birds");
-  return (sum(a * b) / pow(sum(a * a) * sum(b * b), 0.5)).item();
+double own_cosine(const LanguageModel& model) {
+  return cosine(row(model.wte.weight, *text().tokenizer.find("walk")),
+                row(model.wte.weight, *text().tokenizer.find("birds")));
 }
 
 void own_vectors(LessonText& to, const Models& models) {
   Numbers before, after, received_before, received;
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    const LanguageModel& model = models[seed - 1];
-    const LanguageModel untrained = birds::new_model(text(), seed);
-    before.push_back(cosine(untrained));
-    received_before.push_back(birds::watch(untrained, text(), looks).association);
-    after.push_back(cosine(model));
-    received.push_back(birds::watch(model, text(), looks).association);
-  }
-  to.set("cosine before", "%.2f", mean_of(before));
-  to.set("cosine after", "%.2f", mean_of(after));
-  to.set("received before", "%.2f", mean_of(received_before));
-  to.set("received after", "%.2f", mean_of(received));
   int apart = 0;
-  for (std::size_t i = 0; i < seeds; ++i) apart += after[i] < before[i] ? 1 : 0;
+  for (const LanguageModel& model : models) {
+    const LanguageModel untrained = birds::new_model(text(), before.size() + 1);
+    before.push_back(own_cosine(untrained));
+    received_before.push_back(birds::watch(untrained, text(), looks).association);
+    after.push_back(own_cosine(model));
+    received.push_back(birds::watch(model, text(), looks).association);
+    apart += after.back() < before.back() ? 1 : 0;
+  }
+  to.set_all("cosine before", mean_of(before), "cosine after", mean_of(after), "received before",
+             mean_of(received_before), "received after", mean_of(received));
   to.claim_rate("cosine falls", apart, seeds, 12);
   to.claim_rate("received", count_above(received, 0.9), seeds, 18);
 }
@@ -165,7 +138,7 @@ void own_vectors(LessonText& to, const Models& models) {
 /// The text without the sentences that begin in one of these ways.
 Corpus text_without(const std::vector<std::string>& beginnings) {
   std::string kept;
-  std::istringstream lines{std::string(support::built_in_text())};
+  std::istringstream lines{std::string(built_in_text())};
   for (std::string line; std::getline(lines, line);)
     if (std::none_of(beginnings.begin(), beginnings.end(),
                      [&](const std::string& start) { return line.starts_with(start); }))
@@ -191,12 +164,12 @@ void other_sentences(LessonText& to) {
         ++filled;
       weights.push_back(birds::watch(model, corpus, looks).attention);
     }
-    table.row({formatted("   %s", what), std::to_string(corpus.train.documents()),
-               std::to_string(filled), two_digits(mean_of(weights))});
+    table.row("   %s | %d | %d | %s", what, int(corpus.train.documents()), filled,
+              two_digits(mean_of(weights)).c_str());
     least_filled = std::min(least_filled, filled);
     least_weight = std::min(least_weight, mean_of(weights));
   }
-  to.set("texts", table.text());
+  to.set("texts", table);
   to.claim_rate("filled", least_filled, 10, 9);
   to.claim("weight", least_weight > 0.5);
 }
@@ -212,9 +185,9 @@ void lesson(LessonText& to) {
 /// The weights of the last word, and the effect of each word on the likeliest next word.
 void with_sentence(Lesson& to, const std::string& sentence) {
   const char* advice = "give words of the built-in text, such as \"birds sometimes walk\"";
-  support::with_advice(advice, [&] {
+  with_advice(advice, [&] {
     if (const std::size_t n = birds::beginning(text(), sentence).size() - 1; n > 9)
-      support::refuse_usage(formatted("a sentence must have at most 9 words: got %zu", n), advice);
+      refuse_usage(formatted("a sentence must have at most 9 words: got %zu", n), advice);
     const Models one = trained(text(), 1);
     const auto [next, p] = birds::complete(one[0], text(), sentence);
     to.say(formatted("The likeliest next word is '%s', with p = %.3f. ",
@@ -228,15 +201,7 @@ void with_sentence(Lesson& to, const std::string& sentence) {
   });
 }
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/19_attention_position_effect",
-       .body = fledge::lesson,
-       .plays = {{.option = "--sentence",
-                  .value = "birds often",
-                  .help = "the weights of the last word, and the effect of each word on the next",
-                  .with_text = fledge::with_sentence}}});
+  return run_lesson(argc, argv, {lesson}, {{"--sentence", with_sentence}});
 }

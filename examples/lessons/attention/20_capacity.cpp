@@ -1,20 +1,16 @@
-// Capacity: how small may a model be and still fill both blanks?
-//
-// Works out note 000, 000.23 to 000.26 and 000.31 to 000.34. Head size and number of heads vary
-// alone; the width stays 16, and so do all other sizes. Key idea: what a model needs is measured,
-// over twenty seeds. The numbers of W_Q are shared by all words of the text.
-// Next: nn/layers/attention.h, nn/gpt/language_model.h; then 21_partition.
-#include <algorithm>
-#include <cmath>
+// Capacity: how small may a model be and still fill both blanks? Head size and number of heads vary
+// alone; the width stays 16, and so do all other sizes. What a model needs is measured, over twenty
+// seeds. The numbers of W_Q are shared by all words of the text().
 #include <map>
 
 #include "examples/lessons/attention/blanks.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/support/table.h"
+#include "examples/lessons/vocabulary.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+using blanks::text;
+
 namespace {
-using support::formatted, support::Lesson, support::LessonText, support::Table;
 
 constexpr Dim width = 16;
 constexpr int seeds = 20;
@@ -40,14 +36,14 @@ struct Size {
 };
 
 /// Trained as in make run. With one head the head size is free; else it is 16 / heads.
-LanguageModel trained(const Corpus& text, const Size& size, std::uint64_t seed) {
+LanguageModel trained(const Size& size, std::uint64_t seed) {
   Rng rng(seed);
-  LanguageModelSizes sizes = birds::model_sizes(text);
+  LanguageModelSizes sizes = birds::model_sizes(text());
   sizes.heads = size.heads;
   sizes.hidden = size.hidden;
   LanguageModel model(sizes, rng);
   if (size.heads == 1) shrink_head(model, size.head_size);
-  birds::train(model, text, seed);
+  birds::train(model, text(), seed);
   return model;
 }
 
@@ -57,18 +53,18 @@ struct Filled {
   double all = 0;  // share of all animals' blanks
 };
 
-Filled fill(const Corpus& text, const Size& size) {
+Filled fill(const Size& size) {
   const std::vector<blanks::Blank> all = blanks::of_all_animals();
   Filled found;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    const LanguageModel model = trained(text, size, seed);
-    const bool slowly = blanks::is_filled(model, text, blanks::slowly);
-    const bool flying = blanks::is_filled(model, text, blanks::flying);
+    const LanguageModel model = trained(size, seed);
+    const bool slowly = blanks::is_filled(model, text(), blanks::slowly);
+    const bool flying = blanks::is_filled(model, text(), blanks::flying);
     found.slowly += slowly ? 1 : 0;
     found.flying += flying ? 1 : 0;
     found.both += slowly && flying ? 1 : 0;
     const auto right = std::count_if(all.begin(), all.end(), [&](const blanks::Blank& blank) {
-      return blanks::is_filled(model, text, blank);
+      return blanks::is_filled(model, text(), blank);
     });
     found.all_right += right == std::ssize(all) ? 1 : 0;
     found.all += static_cast<double>(right) / seeds / static_cast<double>(all.size());
@@ -76,19 +72,18 @@ Filled fill(const Corpus& text, const Size& size) {
   return found;
 }
 
-std::vector<Filled> sweep(LessonText& to, const std::string& name, const Corpus& text,
-                          const std::vector<Size>& sizes) {
-  const auto right = [](const char* title) { return Table::Column{title, Table::Align::right}; };
-  Table table({right("   heads"), right("head size"), right("W_Q"), right("MLP"), right("slowly"),
-               right("flying"), right("both"), right("all animals")});
+std::vector<Filled> sweep(LessonText& to, const std::string& name, const std::vector<Size>& sizes) {
+  std::vector<Table::Column> columns;
+  for (const char* title :
+       {"   heads", "head size", "W_Q", "MLP", "slowly", "flying", "both", "all animals"})
+    columns.push_back({title, Table::Align::right});
+  Table table(columns);
   std::vector<Filled> rows;
-  const auto count = [](Dim n) { return std::to_string(n); };
   for (const Size& size : sizes) {
-    const Filled row = fill(text, size);
-    rows.push_back(row);
-    table.row({count(size.heads), count(size.head_size), count(width * size.heads * size.head_size),
-               count(size.hidden), count(row.slowly), count(row.flying), count(row.both),
-               formatted("%.0f %%", 100 * row.all)});
+    const Filled& row = rows.emplace_back(fill(size));
+    table.row("%d | %d | %d | %d | %d | %d | %d | %.0f %%", int(size.heads), int(size.head_size),
+              int(width * size.heads * size.head_size), int(size.hidden), row.slowly, row.flying,
+              row.both, 100 * row.all);
   }
   to.set(name, table.text());
   return rows;
@@ -109,14 +104,12 @@ double share_without_animal() {
   return right / static_cast<double>(all.size());
 }
 
-void head_size(LessonText& to, const Corpus& text) {
+void head_size(LessonText& to) {
   const std::vector<Filled> rows =
-      sweep(to, "head sizes", text, {{1, 0, 32}, {1, 1, 32}, {1, 2, 32}, {1, 4, 32}, {1, 16, 32}});
+      sweep(to, "head sizes", {{1, 0, 32}, {1, 1, 32}, {1, 2, 32}, {1, 4, 32}, {1, 16, 32}});
   const double guessed = share_without_animal();
-  to.set("one number", "%d", rows[1].both);
-  to.set("all with one", "%d", rows[1].all_right);
-  to.set("wrong with one", "%.0f", 100 - 100 * rows[1].all);
-  to.set("guessed", "%.0f", 100 * guessed);
+  to.set_all("one number", rows[1].both, "all with one", rows[1].all_right, "wrong with one",
+             100 - 100 * rows[1].all, "guessed", 100 * guessed);
   to.claim("no head", rows[0].both == 0);
   to.claim("most frequent", std::abs(rows[0].all - guessed) < 0.01);
   to.claim_rate("size 1", rows[1].both, seeds, 14);
@@ -124,11 +117,10 @@ void head_size(LessonText& to, const Corpus& text) {
   to.claim_rate("size 16", rows[4].both, seeds, 19);
 }
 
-void heads_and_hidden(LessonText& to, const Corpus& text) {
-  to.set("parameters", support::thousands(count_parameters(birds::new_model(text, 1))));
-  const std::vector<Filled> rows =
-      sweep(to, "more heads", text,
-            {{2, 8, 32}, {4, 4, 32}, {8, 2, 32}, {16, 1, 32}, {1, 16, 4}, {1, 16, 1}});
+void heads_and_hidden(LessonText& to) {
+  to.set("parameters", thousands(count_parameters(birds::new_model(text(), 1))));
+  const std::vector<Filled> rows = sweep(
+      to, "more heads", {{2, 8, 32}, {4, 4, 32}, {8, 2, 32}, {16, 1, 32}, {1, 16, 4}, {1, 16, 1}});
   int least = seeds;
   for (std::size_t i = 0; i < 4; ++i) least = std::min(least, rows[i].both);
   to.claim_rate("heads", least, seeds, 19);
@@ -136,48 +128,29 @@ void heads_and_hidden(LessonText& to, const Corpus& text) {
   to.claim("hidden 1", rows[5].all < rows[4].all);
 }
 
-void shared(LessonText& to, const Corpus& text) {
+void shared(LessonText& to) {
   Rng rng(1);
   const Attention gpt2(768, 12, rng);
   const Dim size = gpt2.c_attn.weight.dim(1) / 3 / gpt2.heads;  // (768, 3 x 768)
   const Tensor query = slice(gpt2.c_attn.weight, 1, 0, size);   // W_Q of the first head
-  const auto whole = [](Dim n) { return static_cast<int>(n); };
-  const LanguageModel model = birds::new_model(text, 1);
-  const Dim tokens = text.tokenizer.size();
-  to.set("in W_Q", "%d", whole(query.size()));
-  to.set("tokens", "%d", whole(tokens));
-  to.set("width of GPT-2", "%d", whole(query.dim(0)));
-  to.set("size of its heads", "%d", whole(size));
+  const LanguageModel model = birds::new_model(text(), 1);
+  const Dim tokens = text().tokenizer.size();
+  to.set_all("in W_Q", query.size(), "tokens", tokens, "width of GPT-2", query.dim(0),
+             "size of its heads", size);
   to.claim("GPT-2", query.size() == 49152);
   to.claim("ours", model.h[0].attn.c_attn.weight.size() == 3 * 256 && tokens == 79);
 }
 
-void lesson(LessonText& to) {
-  const Corpus text = birds::read_text();
-  head_size(to, text);
-  heads_and_hidden(to, text);
-  shared(to, text);
-}
-
 void with_head_size(Lesson& to, Dim size) {
-  const Corpus text = birds::read_text();
-  const LanguageModel model = trained(text, {1, size, 32}, 1);
+  const LanguageModel model = trained({1, size, 32}, 1);
   for (const blanks::Blank& blank : {blanks::slowly, blanks::flying}) {
-    const birds::Completion best = birds::complete(model, text, blank.prompt);
+    const birds::Completion best = birds::complete(model, text(), blank.prompt);
     to.say("'" + blank.prompt + " __': '" + best.next + formatted("' %.3f", best.probability));
   }
 }
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/20_capacity",
-       .body = fledge::lesson,
-       .plays = {{.option = "--head-size",
-                  .value = "1",
-                  .help = "both blanks, filled by a model with a smaller head",
-                  .limits = {0, 16},
-                  .with_whole_number = fledge::with_head_size}}});
+  return run_lesson(argc, argv, {head_size, heads_and_hidden, shared},
+                    {{"--head-size", with_head_size, {0, 16}}});
 }

@@ -1,22 +1,15 @@
-// Do 'slowly' and 'flying' use different parts of a model?
-//
-// Works out note 000, 000.28 and 000.29: one of the sixteen numbers that a head gives to a word is
-// set to 0 at a time, and the loss of each word is measured. Key idea: the axes of the values mean
-// nothing: a rotated model computes the same, and its table is another one.
-// Next: nn/inspect/ablation.h; then 22_held_out_pairs.
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <numeric>
-
+// Do 'slowly' and 'flying' use different parts of a model? One of the sixteen numbers that a head
+// gives to a word is set to 0 at a time, and the loss of each word is measured. The axes of the
+// values mean nothing: a rotated model computes the same, and its table is another one.
 #include "examples/lessons/attention/blanks.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/support/table.h"
+#include "examples/lessons/vocabulary.h"
 #include "nn/train/trainer.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-using blanks::Blank, support::formatted, support::LessonText, support::Table;
+using blanks::Blank;
 
 constexpr Dim width = 16;
 constexpr int seeds = 20;
@@ -26,12 +19,9 @@ const std::array<Blank, 3> words = {Blank{"birds sometimes", "walk"}, blanks::sl
 using Costs = std::vector<double>;  // of one word: how much ln p falls, in nats
 
 LanguageModel trained(const Corpus& text, Dim heads, std::uint64_t seed) {
-  Rng rng(seed);
   LanguageModelSizes sizes = birds::model_sizes(text);
   sizes.heads = heads;
-  LanguageModel model(sizes, rng);
-  birds::train(model, text, seed);
-  return model;
+  return blanks::trained(text, seed, sizes);
 }
 
 /// The cost of each group of `size` numbers. A number of the heads is removed by setting its row of
@@ -58,6 +48,9 @@ Pair pair_of(const LanguageModel& model, const Corpus& text, Dim size) {
 Dim largest(const Costs& costs) {
   return std::max_element(costs.begin(), costs.end()) - costs.begin();
 }
+
+/// Whether the same part costs both words most.
+bool same_part(const Pair& pair) { return largest(pair[0]) == largest(pair[1]); }
 
 Costs ranks(const Costs& x) {  // how many numbers are smaller
   Costs found;
@@ -135,14 +128,14 @@ Rotations rotated(LanguageModel model, const Corpus& text) {
     const double correlation = rank_correlation(pair[0], pair[1]);
     found.lowest = std::min(found.lowest, correlation);
     found.highest = std::max(found.highest, correlation);
-    found.same += largest(pair[0]) == largest(pair[1]) ? 1 : 0;
+    found.same += same_part(pair) ? 1 : 0;
     set_weights(model, weights);
   }
   return found;
 }
 
 void one_model(LessonText& to, const LanguageModel& model, const Corpus& text) {
-  to.set("exp(-0.7)", "%.2f", std::exp(-0.7));
+  to.set("exp(-0.7)", std::exp(-0.7));
   std::array<Costs, 3> costs;
   std::array<double, 3> all{};
   for (std::size_t w = 0; w < words.size(); ++w) {
@@ -156,16 +149,15 @@ void one_model(LessonText& to, const LanguageModel& model, const Corpus& text) {
     table.row({formatted("   number %d", static_cast<int>(d) + 1), cost(costs[0][d]),
                cost(costs[1][d]), cost(costs[2][d])});
   table.row({"   all 16", cost(all[0]), cost(all[1]), cost(all[2])});
-  to.set("costs", table.text());
+  to.set("costs", table);
   const double sum = std::accumulate(costs[1].begin(), costs[1].end(), 0.0);
-  to.set("all 16", "%.2f", all[1]);
-  to.set("sum", "%.2f", sum);
+  to.set_all("all 16", all[1], "sum", sum);
   to.claim("spread", all[1] > sum);
 }
 
 void rotations_of_models(LessonText& to, const std::vector<LanguageModel>& models,
                          const Corpus& text) {
-  to.set("example", "%.1f", rank_correlation({1, 2, 3}, {1, 3, 2}));
+  to.set("example", rank_correlation({1, 2, 3}, {1, 3, 2}));
   Table table(
       {{"   seed"}, {"as trained"}, {"twenty rotations of it"}, {"same number costs most"}});
   double widest = 0, moved = 0;
@@ -173,27 +165,16 @@ void rotations_of_models(LessonText& to, const std::vector<LanguageModel>& model
   for (std::size_t i = 0; i < models.size(); ++i) {
     const Pair pair = pair_of(models[i], text, 1);
     const Rotations found = rotated(models[i], text);
-    table.row({formatted("   %d", static_cast<int>(i) + 1),
-               formatted("%.2f", rank_correlation(pair[0], pair[1])),
-               formatted("from %.2f to %.2f", found.lowest, found.highest),
-               formatted("in %d of 20", found.same)});
+    table.row("   %zu | %.2f | from %.2f to %.2f | in %d of 20", i + 1,
+              rank_correlation(pair[0], pair[1]), found.lowest, found.highest, found.same);
     widest = std::max(widest, found.highest - found.lowest);
     moved = std::max(moved, found.moved);
     same += found.same;
   }
-  to.set("rotations", table.text());
-  to.set("widest", "%.2f", widest);
-  to.set("same number", "%d", same);
+  to.set_all("rotations", table, "widest", widest, "same number", same);
   to.claim("same model", moved < 1e-4);
   to.claim("wide", widest > 0.3);
   to.claim("same number", same > 0 && same < 5 * rotations);
-}
-
-/// In how many models the same part costs both words most.
-int same_part(const std::vector<Pair>& models) {
-  return static_cast<int>(std::count_if(models.begin(), models.end(), [](const Pair& pair) {
-    return largest(pair[0]) == largest(pair[1]);
-  }));
 }
 
 /// A row of attention in columns of these widths.
@@ -204,18 +185,16 @@ std::string in_columns(const std::vector<double>& row, const std::vector<int>& w
 }
 
 void heads(LessonText& to, const Corpus& text) {
-  std::vector<Pair> models;
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed)
-    models.push_back(pair_of(trained(text, 4, seed), text, 4));
-  const int same = same_part(models);
+  const int same = count_seeds(seeds, [&](std::uint64_t seed) {
+    return same_part(pair_of(trained(text, 4, seed), text, 4));
+  });
   constexpr int by_blind_choice = seeds / 4;
-  to.set("same head", "%d", same);
-  to.set("by chance", "%d", by_blind_choice);
+  to.set_all("same head", same, "by chance", by_blind_choice);
   const LanguageModel model = trained(text, 1, 1);
-  to.set("row of walk",
-         in_columns(blanks::last_row(model, text, blanks::slowly.prompt), {10, 7, 11, 6}));
-  to.set("row of at",
-         in_columns(blanks::last_row(model, text, blanks::flying.prompt), {10, 7, 7, 7, 7, 7}));
+  to.set_all("row of walk",
+             in_columns(blanks::last_row(model, text, blanks::slowly.prompt), {10, 7, 11, 6}),
+             "row of at",
+             in_columns(blanks::last_row(model, text, blanks::flying.prompt), {10, 7, 7, 7, 7, 7}));
   to.claim("shared head", same > by_blind_choice);
   const double walk = birds::watch(model, text, birds::watches()[0]).attention;
   const double at = birds::watch(model, text, birds::watches()[2]).attention;
@@ -231,9 +210,5 @@ void lesson(LessonText& to) {
   heads(to, text);
 }
 }  // namespace
-}  // namespace fledge
 
-int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv,
-                             {.name = "attention/21_partition", .body = fledge::lesson});
-}
+int main(int argc, char** argv) { return run_lesson(argc, argv, {lesson}); }

@@ -1,22 +1,15 @@
-// Held-out pairs: the model predicts an association that its training text never had.
-//
-// Works out the question of note 000, how a network learns that one word goes with another.
-// Key idea: what the model learns about one animal holds for every animal with a similar value. A
-// table of counts cannot do this.
-// Next: nn/layers/attention.h, nn/gpt/language_model.h; then 23_break_it.
-#include <algorithm>
-#include <array>
-
-#include "engine/autograd.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/support/table.h"
+// Held-out pairs: the model predicts an association that its training text never had. What the model
+// learns about one animal holds for every animal with a similar value. A table of counts cannot do
+// this.
+#include "examples/lessons/vocabulary.h"
 #include "nn/generate/sampler.h"
 #include "nn/inspect/probes.h"
 #include "nn/train/trainer.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-using support::formatted, support::Lesson, support::LessonText, support::Table;
 
 using Words = std::vector<std::string>;
 const Words animals = {"birds", "hens", "gulls", "crows",   // four of each kind
@@ -121,29 +114,30 @@ double weight_on_animal(const LanguageModel& model, const Tokenizer& words, cons
   return first_look(model, Indices({1, 3}, ids)).attention(0, 2, 1);
 }
 
-void one_seed(LessonText& to, const Tokenizer& words) {
+void one_seed(LessonText& to) {
+  const Tokenizer words = all_words();
   Rng rng(1);
   const Split split = drawn_split(rng, false);
   const LanguageModel model = trained_model(words, split.read, rng);
   Table table = Table::of_numbers(
       {"held out", "read with the animal", "p of verb", "weight", "own kind", "others"});
   const Array distances = value_distances(model, words);
-  const auto number = [](double x) { return formatted("%.2f", x); };
   for (std::size_t k = 0; k < 3; ++k) {
     const Sentence& out = split.held_out[k];
     std::string known;
     for (const Sentence& read : split.read)
       if (read.animal == out.animal) known += (known.empty() ? "" : ", ") + read.verb;
     const auto d = kind_distances(distances, out.animal);
-    table.row({out.text(), known, number(verb_probability(model, words, out)),
-               number(weight_on_animal(model, words, out)), number(d[k]),
-               number((d[(k + 1) % 3] + d[(k + 2) % 3]) / 2)});
+    table.row("%s | %s | %.2f | %.2f | %.2f | %.2f", out.text().c_str(), known.c_str(),
+              verb_probability(model, words, out), weight_on_animal(model, words, out), d[k],
+              (d[(k + 1) % 3] + d[(k + 2) % 3]) / 2);
   }
-  to.set("held out", table.text());
+  to.set("held out", table);
   to.claim("likeliest", count_right(model, words, split.held_out) == 3);
 }
 
-void many_seeds(LessonText& to, const Tokenizer& words) {
+void many_seeds(LessonText& to) {
+  const Tokenizer words = all_words();
   int verbatim = 0, all = 0, nearest = 0, mixed_right = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Rng rng(seed);
@@ -162,18 +156,11 @@ void many_seeds(LessonText& to, const Tokenizer& words) {
     const Split mixed = drawn_split(rng, true);
     mixed_right += count_right(trained_model(words, mixed.read, rng), words, mixed.held_out);
   }
-  to.set("all three", "%d", all);
-  to.set("control", "%d", mixed_right);
-  to.set("nearest", "%d", nearest);
+  to.set_all("all three", all, "control", mixed_right, "nearest", nearest);
   to.claim("not read", verbatim == 0);
   to.claim_rate("seeds", all, 100, 95);
   to.claim("nearest", nearest >= 285);
   to.claim("control", mixed_right < 45);
-}
-
-void lesson(LessonText& to) {
-  one_seed(to, all_words());
-  many_seeds(to, all_words());
 }
 
 /// The held-out sentences of another seed.
@@ -188,39 +175,8 @@ void with_seed(Lesson& to, Dim seed) {
         formatted(" was not read: p of the verb %.2f", verb_probability(model, words, held_out)));
 }
 
-/// The distances between the values of all pairs of animals: dark for near.
-support::Svg picture() {
-  const Tokenizer words = all_words();
-  Rng rng(1);
-  const LanguageModel model = trained_model(words, drawn_split(rng, false).read, rng);
-  const Array distances = value_distances(model, words);
-  const double largest = value_of(max(Tensor(distances)).value()[0]);
-  support::Svg svg(470, 440);
-  svg.text(20, 24, "Distances between the values of twelve animals", support::Svg::Anchor::start,
-           14);
-  constexpr double cell = 28, left = 90, top = 50;
-  for (Dim i = 0; i < 12; ++i) {
-    const double y = top + cell * static_cast<double>(i);
-    svg.text(left - 8, y + 0.65 * cell, animals[static_cast<std::size_t>(i)],
-             support::Svg::Anchor::end);
-    for (Dim j = 0; j < 12; ++j)
-      svg.box(left + cell * static_cast<double>(j), y, cell - 1, cell - 1,
-              support::svg_colours()[0], 1 - value_of(distances.at({i, j})) / largest);
-  }
-  svg.text(left, top + 12 * cell + 24, "dark: equal values, white: far apart");
-  return svg;
-}
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv,
-                             {.name = "attention/22_held_out_pairs",
-                              .body = fledge::lesson,
-                              .plays = {{.option = "--seed",
-                                         .value = "7",
-                                         .help = "three other held-out sentences",
-                                         .limits = {1, 1e6},
-                                         .with_whole_number = fledge::with_seed}},
-                              .picture = fledge::picture});
+  return run_lesson(argc, argv, {one_seed, many_seeds}, {{"--seed", with_seed, {1, 1e6}}});
 }

@@ -1,16 +1,10 @@
-// The blanks that a model of the built-in text must fill: "birds sometimes walk __" with slowly,
-// "but birds are good at __" with flying, and the same for eleven other animals.
-//
-// Used by the lessons that compare models: how large they are, and what they are made of.
+// The model of make run in lessons: trained with other sizes and seeds, and the blanks that it must
+// fill: "birds sometimes walk __" with slowly, "but birds are good at __" with flying, and the same
+// for eleven other animals.
 #pragma once
 
-#include <iterator>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include "engine/autograd.h"
 #include "examples/birds/text_model.h"
+#include "examples/lessons/vocabulary.h"
 #include "examples/support/built_in_text.h"
 #include "nn/generate/sampler.h"
 
@@ -28,8 +22,7 @@ inline std::vector<Blank> of_all_animals() {
   std::vector<Blank> found;
   std::istringstream text{std::string(support::built_in_text())};
   for (std::string line; std::getline(text, line);) {
-    std::istringstream words(line);
-    const std::vector<std::string> w{std::istream_iterator<std::string>(words), {}};
+    const std::vector<std::string> w = words_of(line);
     Blank blank;
     if (w[1] == "sometimes") blank = {w[0] + " sometimes walk", w[3]};
     if (w[2] == "are") blank = {"but " + w[1] + " are good at", w[5]};
@@ -39,25 +32,49 @@ inline std::vector<Blank> of_all_animals() {
   return found;
 }
 
+/// The text of make run.
+inline const Corpus& text() {
+  static const Corpus corpus = birds::read_text();
+  return corpus;
+}
+
+/// The model after training, with these sizes.
+inline LanguageModel trained(const Corpus& corpus, std::uint64_t seed,
+                             const LanguageModelSizes& sizes) {
+  Rng rng(seed);
+  LanguageModel model(sizes, rng);
+  birds::train(model, corpus, seed);
+  return model;
+}
+inline LanguageModel trained(const Corpus& corpus, std::uint64_t seed) {
+  return trained(corpus, seed, birds::model_sizes(corpus));
+}
+
+/// The word of a token; of the line end these words.
+inline std::string word_of(const Corpus& corpus, Dim token, const std::string& line_end = "\n") {
+  const std::string word = corpus.tokenizer.symbols().at(static_cast<std::size_t>(token));
+  return word == "\n" ? line_end : word;
+}
+
 /// ln p of the word, in nats.
-inline double log_probability(const LanguageModel& model, const Corpus& text, const Blank& blank) {
+inline double log_probability(const LanguageModel& model, const Corpus& corpus,
+                              const Blank& blank) {
   const NoGrad no_grad;
-  const Tensor p = log_softmax(model(birds::beginning_row(text, blank.prompt)));  // (1, T, V)
-  const Dim word = text.tokenizer.find(blank.word).value();
+  const Tensor p = log_softmax(model(birds::beginning_row(corpus, blank.prompt)));  // (1, T, V)
+  const Dim word = corpus.tokenizer.find(blank.word).value();
   return value_of(p.value().at({0, p.dim(1) - 1, word}));
 }
 
-/// The weights that the last word of the prompt gives to the line end and to each word; of head 1.
-inline std::vector<double> last_row(const LanguageModel& model, const Corpus& text,
+/// The weights that the last word of the prompt gives to the line end and to each word.
+inline std::vector<double> last_row(const LanguageModel& model, const Corpus& corpus,
                                     const std::string& prompt) {
-  const NoGrad no_grad;
-  const Tensor A = model.forward_with_weights(birds::beginning_row(text, prompt)).weights[0];
-  return to_vector(slice(A, 2, A.dim(2) - 1, A.dim(2)).value());
+  const std::vector<double> rows = birds::attention_pattern(model, corpus, prompt);  // (T, T)
+  return {rows.end() - std::ssize(birds::beginning(corpus, prompt)), rows.end()};
 }
 
 /// Whether the word is the likeliest one.
-inline bool is_filled(const LanguageModel& model, const Corpus& text, const Blank& blank) {
-  return birds::complete(model, text, blank.prompt).next == blank.word;
+inline bool is_filled(const LanguageModel& model, const Corpus& corpus, const Blank& blank) {
+  return birds::complete(model, corpus, blank.prompt).next == blank.word;
 }
 
 }  // namespace fledge::blanks

@@ -6,10 +6,8 @@
 #pragma once
 
 #include <functional>
-#include <vector>
 
-#include "engine/array_math.h"
-#include "engine/autograd.h"
+#include "examples/lessons/vocabulary.h"
 #include "nn/layers/attention.h"
 #include "nn/optim/adamw.h"
 
@@ -21,16 +19,18 @@ inline constexpr Dim V = 8, T = 8, C = V + T;  // words, positions, a channel fo
 using Question = std::function<Dim(Dim t)>;
 
 /// Row i is 1 in channel first + i.
-inline Tensor one_hot(Dim rows, Dim first) {
-  std::vector<double> numbers(static_cast<std::size_t>(rows * C));
-  for (Dim i = 0; i < rows; ++i) numbers[static_cast<std::size_t>(i * C + first + i)] = 1;
-  return Array({rows, C}, numbers);
-}
+inline Tensor one_hot(Dim rows, Dim first) { return slice(identity(C), 0, first, first + rows); }
 
 inline Indices random_texts(Dim count, Rng& rng) {
   std::vector<Dim> ids(static_cast<std::size_t>(count * T));
   for (Dim& id : ids) id = rng.below(V);
   return {{count, T}, ids};
+}
+
+/// A hundred texts that no model was trained on.
+inline Indices unseen_texts() {
+  Rng rng(999);
+  return random_texts(100, rng);
 }
 
 inline Indices targets(const Indices& texts, const Question& place) {
@@ -64,17 +64,14 @@ struct Reader {
 
 inline Reader trained(Dim heads, const std::vector<Question>& questions, bool itself, Rng rng) {
   Reader reader{CrossAttention(C, C, heads, rng), questions, itself};
-  AdamW adamw(parameters(reader.attention), {.rate = 0.03});
-  for (int step = 0; step < 150; ++step) {
+  minimise(AdamW(parameters(reader.attention), {.rate = 0.03}), 150, [&] {
     const Indices texts = random_texts(16, rng);
     const std::vector<Tensor> answers = reader.answers(texts);
     Tensor loss = 0.0;
     for (std::size_t i = 0; i < questions.size(); ++i)
       loss = loss + cross_entropy(answers[i], targets(texts, questions[i]), -1);
-    adamw.zero_grad();
-    backward(loss);
-    adamw.step();
-  }
+    return loss;
+  });
   return reader;
 }
 

@@ -1,31 +1,21 @@
-// The same formula in fledge: a graph instead of a tape.
-//
-// Each result knows its inputs and one rule for each of them, and nothing else. So the memory of a
-// number that nothing needs any more is free at once. This lesson keeps its tensors and calls
-// keep_grad(), to show every gradient.
-// Key idea: a node is made after its inputs and has a larger id: the ids are the order of the tape.
-// Next: engine/tensor.h, engine/autograd.h, engine/autograd.cpp.
-#include <algorithm>
-#include <cmath>
+// The same formula in fledge: a graph instead of a tape. Each result knows its inputs and one rule
+// for each of them, and nothing else. So the memory of a number that nothing needs any more is free
+// at once. This lesson keeps its tensors and calls keep_grad(), to show every gradient. A node is
+// made after its inputs and has a larger id: the ids are the order of the tape.
 #include <map>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "engine/autograd.h"
-#include "engine/ops.h"
-#include "examples/lessons/lesson_page.h"
+#include "examples/lessons/vocabulary.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-using support::formatted, support::Lesson, support::LessonText, support::pad_right, support::Svg;
 
-/// A tensor of the formula, and where the picture has it: column and row.
+/// A tensor of the formula.
 struct Kept {
   std::string name;
   Tensor x;
-  double column = 0, row = 0;
   double gradient() const { return value_of(x.grad().item()); }
 };
 
@@ -33,21 +23,21 @@ using KeptTensors = std::map<std::uint64_t, Kept>;  // by the ids of nodes: olde
 
 // y = (e1·v1 + e2·v2) / (e1 + e2), e = exp(q·k)
 Tensor attend(KeptTensors& kept) {
-  const auto keep = [&](const char* name, double column, double row, const Tensor& x) {
-    kept[x.node()->id] = {name, x.keep_grad(), column, row};
+  const auto keep = [&](const char* name, const Tensor& x) {
+    kept[x.node()->id] = {name, x.keep_grad()};
     return x;
   };
-  const auto number = [&](const char* name, double row, double x) {
-    return keep(name, 0, row, parameter(Array::full({}, x)));
+  const auto number = [&](const char* name, double x) {
+    return keep(name, parameter(Array::full({}, x)));
   };
-  const Tensor q = number("q", 2, 2), k1 = number("k1", 1, 0.5), v1 = number("v1", 0, 0.1);
-  const Tensor k2 = number("k2", 3, -0.25), v2 = number("v2", 4, 0.5);
-  const Tensor s1 = keep("s1", 1, 1.5, q * k1), s2 = keep("s2", 1, 2.5, q * k2);
-  const Tensor e1 = keep("e1", 2, 1.5, exp(s1)), e2 = keep("e2", 2, 2.5, exp(s2));
-  const Tensor z = keep("z", 3, 2, e1 + e2);
-  const Tensor m1 = keep("m1", 3, 0.5, e1 * v1), m2 = keep("m2", 3, 3.5, e2 * v2);
-  const Tensor m = keep("m", 4, 1, m1 + m2);
-  return keep("y", 5, 1.5, m / z);
+  const Tensor q = number("q", 2), k1 = number("k1", 0.5), v1 = number("v1", 0.1);
+  const Tensor k2 = number("k2", -0.25), v2 = number("v2", 0.5);
+  const Tensor s1 = keep("s1", q * k1), s2 = keep("s2", q * k2);
+  const Tensor e1 = keep("e1", exp(s1)), e2 = keep("e2", exp(s2));
+  const Tensor z = keep("z", e1 + e2);
+  const Tensor m1 = keep("m1", e1 * v1), m2 = keep("m2", e2 * v2);
+  const Tensor m = keep("m", m1 + m2);
+  return keep("y", m / z);
 }
 
 // What the tape of the lesson before computes, written out: value and gradient, oldest first.
@@ -128,34 +118,9 @@ void show_second_pass(LessonText& to) {
   const Kept& q = kept.begin()->second;
   const double once = q.gradient();
   backward(y);
-  to.set("once", "%.6f", once);
-  to.set("twice", "%.6f", q.gradient());
+  to.set_all("once", once, "twice", q.gradient());
   to.claim("doubles", q.gradient() == 2 * once);
   to.claim("gone", y.node()->edges.empty());
-}
-
-/// The graph. An edge is as thick as the gradient that flows along it, from a result to an input.
-Svg picture() {
-  KeptTensors kept;
-  backward(attend(kept), Graph::keep);
-  Svg svg(660, 370);
-  svg.text(20, 24, "The gradient of y flows back along the edges, from right to left",
-           Svg::Anchor::start, 14);
-  const auto x_of = [](const Kept& k) { return 60 + 110 * k.column; };
-  const auto y_of = [](const Kept& k) { return 60 + 60 * k.row; };
-  for (const auto& [id, k] : kept)
-    for (std::size_t i = 0; i < k.x.node()->edges.size(); ++i) {
-      const Kept& input = kept.at(k.x.node()->edges[i].input->id);
-      svg.line(x_of(k), y_of(k), x_of(input), y_of(input), support::svg_colours()[0],
-               1 + 9 * std::abs(flow(kept, k, i)));
-    }
-  for (const auto& [id, k] : kept) {
-    svg.circle(x_of(k), y_of(k), 22, k.x.is_parameter() ? "#f0e442" : "#dddddd");
-    svg.text(x_of(k), y_of(k) - 2, k.name, Svg::Anchor::middle, 12);
-    svg.text(x_of(k), y_of(k) + 12, formatted("%.2f", k.gradient()), Svg::Anchor::middle, 10);
-  }
-  svg.text(20, 356, "below each name: its gradient.  yellow: inputs", Svg::Anchor::start, 12);
-  return svg;
 }
 
 /// The same formula with another query.
@@ -168,22 +133,9 @@ void with_query(Lesson& to, double query) {
                    (e1 / (e1 + e2)).item(), y.item(), value_of(q.grad().item())));
   to.say("The larger the weight is, the smaller dq: there is less left to gain.");
 }
-
-void lesson(LessonText& to) {
-  show_graph(to);
-  show_second_pass(to);
-}
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv,
-                             {.name = "engine/02_same_in_fledge",
-                              .body = fledge::lesson,
-                              .plays = {{.option = "--query",
-                                         .value = "4",
-                                         .help = "the weight and the gradient for another query",
-                                         .limits = {-50, 50},
-                                         .with_number = fledge::with_query}},
-                              .picture = fledge::picture});
+  return run_lesson(argc, argv, {show_graph, show_second_pass},
+                    {{"--query", with_query, {-50, 50}}});
 }

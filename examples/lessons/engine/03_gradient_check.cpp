@@ -1,28 +1,18 @@
-// How to check a gradient so that the check can fail.
-//
-// Where the length of a step comes from (error against step for 2, 4 and 6 points); dual numbers,
-// which need no step; and a wrong rule that a check of summed outputs misses. The checker of fledge
-// finds that rule and names its cause.
-// Key idea: compare Jᵀ·v by backward() with the same number computed in another way, for a random v.
-// Next: engine/gradcheck/gradcheck.h, oracle.cpp, comparison.cpp, diagnosis.cpp.
-#include <algorithm>
-#include <array>
-#include <cmath>
+// How to check a gradient so that the check can fail: error against step for 2, 4 and 6 points; dual
+// numbers, which need no step; and a wrong rule that a check of summed outputs misses, and whose
+// cause the checker of fledge names. Compare Jᵀ·v by backward() with the same number computed in
+// another way, for a random v.
 #include <limits>
-#include <string>
-#include <vector>
 
-#include "engine/array_math.h"
-#include "engine/autograd.h"
 #include "engine/dual.h"
 #include "engine/gradcheck/gradcheck.h"
-#include "engine/ops.h"
-#include "examples/lessons/lesson_page.h"
+#include "examples/lessons/vocabulary.h"
 #include "examples/support/plots.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-using support::formatted, support::Lesson, support::LessonText, support::sparkline, support::Svg;
 
 // exp'(x) by 2, 4 or 6 points:    Σ_k weight_k·(exp(x + k·h) − exp(x − k·h)) / h + O(h^points)
 double slope_of_exp(int points, double x, double h) {
@@ -117,38 +107,27 @@ Array gradient(const Array& scores, const Array& v, bool planted) {
   return s.grad();
 }
 
-double norm(const Array& x) { return std::sqrt(value_of(sum(x * x).item())); }
-
 void planted_bug(LessonText& to) {
   Rng rng(1);
-  const Array s = random_normal({2, 3}, 0, 1, rng);
+  const Array s = normal({2, 3}, rng);
   const auto blind = gradcheck([](const auto& in) { return sum(weights(in[0], false)); }, {s});
-  const double by_rule = norm(gradient(s, Array::ones({2, 3}), true));
-  to.set("by the wrong rule", "%.0g", by_rule);
-  to.set("by dual numbers", "%.0g", blind.expected);
+  const double by_rule = length(gradient(s, Array::ones({2, 3}), true));
+  to.set_all("by the wrong rule", by_rule, "by dual numbers", blind.expected);
   to.claim("plain sum", by_rule <= 1e-15 && std::abs(blind.expected) <= 1e-15);
-  int seen = 0;
-  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+  const int seen = count_seeds(100, [&](std::uint64_t seed) {
     Rng draws(seed);
-    const Array v = random_normal({2, 3}, 0, 1, draws);
-    seen += norm(gradient(s, v, true) - gradient(s, v, false)) > 0.01 ? 1 : 0;
-  }
+    const Array v = normal({2, 3}, draws);
+    return length(gradient(s, v, true) - gradient(s, v, false)) > 0.01;
+  });
   to.claim_rate("random v", seen, 100, 100);
 
   const auto right = gradcheck([](const auto& in) { return weights(in[0], false); }, {s});
   const auto wrong = gradcheck([](const auto& in) { return weights(in[0], true); }, {s});
   const std::string& cause = wrong.likely_cause;
-  to.set("report", to_string(right));
-  to.set("likely cause", cause);
+  to.set_all("report", to_string(right), "likely cause", cause);
   to.claim("passes", right.ok && !wrong.ok);
   to.claim("factor", cause.find("1/sqrt(8)") != std::string::npos);
   to.claim("refused", !blind.ok);
-}
-
-void lesson(LessonText& to) {
-  steps(to);
-  dual_numbers(to);
-  planted_bug(to);
 }
 
 /// The derivative of exp at 1 by a step of 10^-decade.
@@ -159,43 +138,9 @@ void with_step(Lesson& to, double decade) {
   to.say("Near u^(1/3), u^(1/5) and u^(1/7), with u = 2.2e-16, the errors are smallest.");
 }
 
-/// The three valleys: error against step, both as powers of ten.
-Svg picture() {
-  Svg svg(620, 400);
-  svg.text(20, 24, "Error of a derivative by finite differences", Svg::Anchor::start, 14);
-  const auto x_of = [](double decade) { return 60 + 42 * (12 - decade); };
-  const auto y_of = [](double power) { return 60 - 19 * power; };
-  for (int power = -15; power <= 0; power += 5) {
-    svg.line(60, y_of(power), 560, y_of(power), "#dddddd");
-    svg.text(52, y_of(power) + 4, formatted("1e%d", power), Svg::Anchor::end, 11);
-  }
-  for (int decade = 1; decade <= 12; decade += 2)
-    svg.text(x_of(decade), 372, formatted("1e-%d", decade), Svg::Anchor::middle, 11);
-  svg.text(310, 392, "step h: short on the left, long on the right", Svg::Anchor::middle, 12);
-  for (std::size_t i = 0; i < 3; ++i) {
-    const int points = 2 * static_cast<int>(i) + 2;
-    std::vector<std::pair<double, double>> curve;
-    for (int quarter = 4; quarter <= 48; ++quarter) {
-      const double decade = quarter / 4.0;
-      curve.emplace_back(x_of(decade), y_of(std::log10(error_of(points, std::pow(10, -decade)))));
-    }
-    svg.curve(curve, support::svg_colours()[i]);
-    svg.text(x_of(1) + 8, curve.front().second + 4, formatted("%d points", points),
-             Svg::Anchor::start, 11, support::svg_colours()[i]);
-  }
-  return svg;
-}
 }  // namespace
-}  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv,
-                             {.name = "engine/03_gradient_check",
-                              .body = fledge::lesson,
-                              .plays = {{.option = "--decade",
-                                         .value = "5",
-                                         .help = "the three errors for the step 10^-5",
-                                         .limits = {1, 15},
-                                         .with_number = fledge::with_step}},
-                              .picture = fledge::picture});
+  return run_lesson(argc, argv, {steps, dual_numbers, planted_bug},
+                    {{"--decade", with_step, {1, 15}}});
 }

@@ -1,26 +1,18 @@
-// Make it fast: one product of two matrices in four ways, with the times of this machine.
-//
-// A model spends most of its time in this loop. Key idea: a processor multiplies far faster than it
-// reads from memory. So a number that was read must be used often: in the right order, in registers,
-// packed. Claims are about results. Times are printed and never claimed: they are this machine's,
-// today.
-// Next: engine/kernels/tiles.h, gemm.cpp; build/fledge bench; then 05_fused_attention.
-#include <algorithm>
-#include <array>
-#include <cmath>
+// Make it fast: one product of two matrices in four ways, with the times of this machine. A
+// processor multiplies far faster than it reads from memory, so a number that was read must be used
+// often: in the right order, in registers, packed. Claims are about results. Times are printed and
+// never claimed: they are this machine's, today.
 #include <cstring>
 
-#include "engine/array_math.h"
 #include "engine/base/thread_pool.h"
 #include "engine/kernels/tiles.h"
-#include "engine/ops.h"
 #include "examples/fledge/bench/timing.h"
-#include "examples/lessons/lesson_page.h"
-#include "examples/support/table.h"
+#include "examples/lessons/vocabulary.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-using support::formatted, support::Lesson, support::LessonText, support::Table;
 
 constexpr Dim n = 480;  // A, B and C = A·B are n by n
 
@@ -94,11 +86,9 @@ bool same_bits(const Array& a, const Array& b) {
 }
 
 void products(LessonText& to) {
-  to.set("n", std::to_string(n));
-  to.set("lanes", "%d", static_cast<int>(kernels::lanes));
-  to.set("columns", "%d", static_cast<int>(2 * kernels::lanes));
+  to.set_all("n", std::to_string(n), "lanes", kernels::lanes, "columns", 2 * kernels::lanes);
   Rng rng(1);
-  const Array A = random_normal({n, n}, 0, 1, rng), B = random_normal({n, n}, 0, 1, rng);
+  const Array A = normal({n, n}, rng), B = normal({n, n}, rng);
   struct Way {
     const char* name;
     void (*loops)(const float*, const float*, float*);  // null: matmul
@@ -128,13 +118,11 @@ void products(LessonText& to) {
     const double share = share_of_rounding(A, B, C);
     if (first == 0) first = seconds;
     worst = std::max(worst, share);
-    table.row({way.name, std::to_string(way.threads), formatted("%.1f", 2e-9 * n * n * n / seconds),
-               formatted("%.1f", first / seconds), formatted("%.4f", share)});
+    table.row("%s | %d | %.1f | %.1f | %.4f", way.name, way.threads, 2e-9 * n * n * n / seconds,
+              first / seconds, share);
   }
   constexpr int rows = kernels::tile_rows;
-  to.set("programs", table.text());
-  to.set("rows", "%d", rows);
-  to.set("multiplications", "%d", 2 * rows);
+  to.set_all("programs", table, "rows", rows, "multiplications", 2 * rows);
   to.claim("right", worst < 1);
   set_threads(1);
   to.claim("cores", same_bits(product(A, B), C));
@@ -143,12 +131,5 @@ void products(LessonText& to) {
   to.claim("few rows", same_bits(few.value(), slice(C, 0, 0, 7).value()));
 }
 }  // namespace
-}  // namespace fledge
 
-int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv,
-                             {
-                                 .name = "engine/04_make_it_fast",
-                                 .body = fledge::products,
-                             });
-}
+int main(int argc, char** argv) { return run_lesson(argc, argv, {products}); }

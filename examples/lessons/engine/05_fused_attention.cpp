@@ -1,25 +1,17 @@
 // Fused attention: five lines that are easy to read against one op, with the times of this machine.
-//
-// Key idea: the table of weights, words by words for each head, is the largest array in attention,
-// and it is not part of the result. A row of it can be computed, used and dropped. The backward pass
-// computes it again from two numbers (Dao et al. 2022). Claims are about results. Times are printed
-// and never claimed: they are this machine's, today.
-// Next: engine/ops/attention.cpp, engine/kernels/attention.cpp, small_head_attention.cpp.
-#include <algorithm>
-#include <cmath>
-
-#include "engine/autograd.h"
+// The table of weights, words by words for each head, is the largest array in attention, and it is
+// not part of the result. A row of it can be computed, used and dropped. The backward pass computes
+// it again from two numbers (Dao et al. 2022). Times are printed and never claimed.
 #include "engine/base/thread_pool.h"
 #include "examples/fledge/bench/timing.h"
-#include "examples/lessons/lesson_page.h"
+#include "examples/lessons/vocabulary.h"
 #include "examples/support/peak_memory.h"
-#include "examples/support/table.h"
 #include "nn/layers/attention.h"
 
-namespace fledge {
+using namespace fledge;
+using namespace support;
+
 namespace {
-using support::formatted, support::Lesson, support::LessonText, support::peak_megabytes,
-    support::Table;
 
 constexpr Dim heads = 4, channels = 128;
 
@@ -39,8 +31,8 @@ struct Run {
 
 Run run(Tensor (*attends)(const Tensor& qkv, const Mask& mask), Dim words, const Mask& mask) {
   Rng rng(2);
-  const Tensor qkv = parameter(random_normal({1, words, 3 * channels}, 0, 1, rng));
-  const Array dy = random_normal({1, words, channels}, 0, 1, rng);
+  const Tensor qkv = parameter(normal({1, words, 3 * channels}, rng));
+  const Array dy = normal({1, words, channels}, rng);
   Tensor y;
   const auto both_ways = [&] {
     qkv.zero_grad();
@@ -62,7 +54,7 @@ void lesson(LessonText& to) {
     const Run a = run(composed, 200, mask), b = run(fused, 200, mask);
     worst = std::max({worst, apart(b.y, a.y), apart(b.dqkv, a.dqkv)});
   }
-  to.set("worst of masks", "%.0e", worst);
+  to.set("worst of masks", worst);
   to.claim("masks", worst < 1e-5);
 
   const std::vector<Dim> lengths{256, 512, 1024};
@@ -73,7 +65,7 @@ void lesson(LessonText& to) {
   for (const Dim words : lengths) by_lines.push_back(run(composed, words, causal()));
   const double lines_peak = peak_megabytes();
   const auto megabytes = [](Dim numbers) {
-    return formatted("%.2f", static_cast<double>(numbers) * sizeof(Real) * 1e-6);
+    return static_cast<double>(numbers) * sizeof(Real) * 1e-6;
   };
   Table table({{"   words"},
                {"five lines, ms"},
@@ -86,25 +78,15 @@ void lesson(LessonText& to) {
     const double lines = by_lines[i].seconds * 1e3, op = by_op[i].seconds * 1e3;
     worst =
         std::max({worst, apart(by_op[i].y, by_lines[i].y), apart(by_op[i].dqkv, by_lines[i].dqkv)});
-    table.row({formatted("   %d", static_cast<int>(words)), formatted("%.1f", lines),
-               formatted("%.1f", op), formatted("%.1f", lines / op),
-               megabytes(heads * words * words), megabytes(words * channels + 2 * heads * words)});
+    table.row("   %d | %.1f | %.1f | %.1f | %.2f | %.2f", int(words), lines, op, lines / op,
+              megabytes(heads * words * words), megabytes(words * channels + 2 * heads * words));
   }
-  to.set("heads", std::to_string(heads));
-  to.set("head size", std::to_string(channels / heads));
-  to.set("threads", "%d", threads());
-  to.set("s", std::string(threads() == 1 ? "" : "s"));
-  to.set("times", table.text());
-  to.set("before", "%.0f", before);
-  to.set("after the op", "%.0f", op_peak);
-  to.set("after five lines", "%.0f", lines_peak);
-  to.set("worst of lengths", "%.0e", worst);
+  to.set_all("heads", std::to_string(heads), "head size", std::to_string(channels / heads),
+             "threads", threads(), "s", std::string(threads() == 1 ? "" : "s"), "times", table,
+             "before", before, "after the op", op_peak, "after five lines", lines_peak,
+             "worst of lengths", worst);
   to.claim("lengths", worst < 1e-5);
 }
 }  // namespace
-}  // namespace fledge
 
-int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv,
-                             {.name = "engine/05_fused_attention", .body = fledge::lesson});
-}
+int main(int argc, char** argv) { return run_lesson(argc, argv, {lesson}); }

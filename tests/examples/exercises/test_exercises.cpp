@@ -1,10 +1,6 @@
 // The exercises: each is open with the blanks of the repository and solved with its solution. What
 // they say to each wrong answer is in tests/command/exercises.txt.
-#include <algorithm>
-#include <filesystem>
 #include <regex>
-#include <string>
-#include <vector>
 
 #include "examples/support/text.h"
 #include "tests/examples/lessons/course.h"
@@ -19,8 +15,9 @@ using namespace testing;
 const std::filesystem::path folder = source_root / "examples/exercises";
 
 /// build/exercises has the blanks, build/exercises_given the solutions.
-std::string program(const std::string& name) {
-  return (std::filesystem::path(FLEDGE_BINARY_DIR) / name).string();
+Result says(std::vector<std::string> arguments, const std::string& name = "exercises") {
+  arguments.insert(arguments.begin(), (std::filesystem::path(FLEDGE_BINARY_DIR) / name).string());
+  return run(arguments, {{"LC_ALL", "C"}});
 }
 
 bool has(const std::string& text, const std::string& part) {
@@ -29,12 +26,11 @@ bool has(const std::string& text, const std::string& part) {
 
 /// "01_forget_birds", …: the exercises in their order.
 Lines names() {
-  Lines all;
+  std::set<std::string> all;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
     if (entry.path().extension() == ".cpp" && entry.path().filename() != "main.cpp")
-      all.push_back(entry.path().stem().string());
-  std::sort(all.begin(), all.end());
-  return all;
+      all.insert(entry.path().stem().string());
+  return {all.begin(), all.end()};
 }
 
 /// At most 80 columns of ASCII, without a negative zero.
@@ -49,27 +45,38 @@ void check_layout(const Lines& lines) {
 
 }  // namespace
 
-TEST_CASE("exercises: the blanks are open and show no claim; hints come on request") {
-  const std::string overview = run({program("exercises")}, {{"LC_ALL", "C"}}).out;
+TEST_CASE("exercises: the blanks are open, hints come on request, all pages have one title") {
+  const std::string overview = says({}).out, solved = says({}, "exercises_given").out;
+  const Lines readme = lines_in(folder / "README.md");
   REQUIRE(names().size() == 17);
   for (std::size_t i = 0; i < names().size(); ++i) {
-    const std::string number = std::to_string(i + 1), file = names()[i] + ".cpp";
+    const std::string number = std::to_string(i + 1), name = names()[i], file = name + ".cpp";
     INFO(file);
+    const Result one = says({number}), all = says({number, "--hint", "9"});
+    const std::string title = lines_in(folder / (name + ".txt")).at(0),
+                      heading = "Exercise " + number + ". " + title + "   (";
+    CHECK(lines_in(folder / file)[0].starts_with("// Exercise " + number + ". " + title));
+    REQUIRE(one.out.starts_with(heading));
+    const std::string source = one.out.substr(heading.size(), one.out.find(")\n") - heading.size());
+    const std::string row =
+        "| " + number + " | [" + title + "](" + name + ".txt) | " + source + " |";
+    CHECK(std::any_of(readme.begin(), readme.end(),
+                      [&](const std::string& line) { return line.starts_with(row); }));
+    CHECK(std::regex_search(solved, std::regex("\n *" + number + " .* solved +" + file + "\n")));
+    CHECK(has(all.out, "   Hint 1 of "));
+    CHECK(has(all.out, "That was the last hint."));
+    check_layout(split_lines(all.out));
     // An answer in place of the blanks is a reader's own: .ci/run keeps it out of the repository.
     if (!has(joined(lines_in(folder / file)), "FILL")) continue;
     CHECK(std::regex_search(overview, std::regex("\n *" + number + " .* open +" + file + "\n")));
-    const Result one = run({program("exercises"), number}, {{"LC_ALL", "C"}});
     CHECK(one.status == 1);
     CHECK(one.err.empty());
     CHECK(has(one.out, "   open   your "));
     CHECK(has(one.out, "Replace FILL in examples/exercises/" + file + ".\nThen type:     make "));
     CHECK_FALSE(std::regex_search(one.out, std::regex("   ok |FALSE|Hint")));
-    const Result all = run({program("exercises"), number, "--hint", "9"}, {{"LC_ALL", "C"}});
-    CHECK(has(all.out, "   Hint 1 of "));
-    CHECK(has(all.out, "That was the last hint."));
-    check_layout(split_lines(one.out));
-    check_layout(split_lines(all.out));
   }
+  CHECK(has(run_on_terminal({(std::filesystem::path(FLEDGE_BINARY_DIR) / "exercises_given")}).out,
+            "\x1b["));
 }
 
 TEST_CASE("exercises: tests/command/exercises.txt has each solution and each mistake") {
@@ -100,34 +107,13 @@ TEST_CASE("exercises: tests/command/exercises.txt has each solution and each mis
   }
 }
 
-TEST_CASE("exercises: files, READMEs and make have the same numbers and titles") {
-  const Lines readme = lines_in(folder / "README.md");
-  for (std::size_t i = 0; i < names().size(); ++i) {
-    const std::string number = std::to_string(i + 1), name = names()[i];
-    const std::string title = lines_in(folder / (name + ".txt")).at(0);
-    INFO(name);
-    CHECK(
-        lines_in(folder / (name + ".cpp"))[0].starts_with("// Exercise " + number + ". " + title));
-    const std::string page = run({program("exercises"), number}).out,
-                      heading = "Exercise " + number + ". " + title + "   (";
-    REQUIRE(page.starts_with(heading));
-    const std::string source = page.substr(heading.size(), page.find(")\n") - heading.size());
-    const std::string row =
-        "| " + number + " | [" + title + "](" + name + ".txt) | " + source + " |";
-    CHECK(std::any_of(readme.begin(), readme.end(),
-                      [&](const std::string& line) { return line.starts_with(row); }));
-  }
+TEST_CASE("exercises: make passes the number and the hints on") {
   for (const auto& [words, command] : {std::pair{"N=3 HINT=", "b/exercises 3 ||"},
                                        {"N=3 HINT=2", "b/exercises 3 --hint 2 ||"},
                                        {"N= HINT=", "b/exercises ||"}}) {
     const std::string make = "make -n -C '" + source_root.string() + "' exercises BUILD=b ";
     CHECK(has(joined(split_lines(run({"sh", "-c", make + words}).out)), command));
   }
-}
-
-TEST_CASE("exercises: colours on a terminal, unless they are not wished") {
-  CHECK(has(run_on_terminal({program("exercises_given")}).out, "\x1b["));
-  CHECK_FALSE(has(run_on_terminal({program("exercises_given")}, {{"NO_COLOR", "1"}}).out, "\x1b["));
 }
 
 }  // namespace exercise_tests

@@ -1,94 +1,104 @@
-#include "examples/lessons/lesson.h"
+// What a lesson prints: its sentences and claims, the text with its names, and the program around it.
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
 
-#include <cmath>
-
+#include "examples/lessons/lesson_page.h"
 #include "tests/support/catch.h"
+#include "tests/support/folder.h"
 #include "tests/support/process.h"
+
+namespace lesson_tests {
+namespace {
 
 using namespace support;
 
-namespace {
+using Values = std::function<void(LessonText&)>;
 
-/// What the body prints on stdout; 1 if a claim was false.
-testing::Result lesson(const std::function<void(Lesson&)>& body) {
+constexpr const char* opening = "# Sums\n\n**Question.** Why\nnot?\n\n**Predict.** Yes.\n\n";
+constexpr const char* reading_part = "\n## Read in the code\n\n- `a/b.h`, `f`: what it does\n";
+constexpr const char* trial_part =
+    "\n## Try\n\n- `--beta 3`: doubles a number\n- `--sentence birds walk`: repeats a sentence\n"
+    "- `--times 2`: counts\n- `1 -2`: repeats\n  them\n";
+constexpr const char* two_terms =
+    "| term | meaning | by |\n| --- | --- | --- |\n| mean | The sum, divided by n. | x |\n";
+
+/// What is printed of this text when `body` gives the values.
+std::string printed(
+    const std::string& text, const Values& body = [](LessonText&) {}) {
+  std::string out;
+  Lesson lesson({}, [&](const std::string& line) { out += line + "\n"; });
+  LessonText markdown("attention/00_sums", opening + text + reading_part, two_terms, lesson);
+  body(markdown);
+  markdown.finish();
+  return out;
+}
+
+// The parts and plays of a program.
+void two_claims(LessonText& to) {
+  to.claim("less", true);
+  to.set("two", "2");
+}
+void a_false_claim(LessonText& to) { to.claim("less", false), to.set("two", "2"); }
+void reads_a_letter(LessonText& to) {
+  to.claim("less", std::getchar() == 'r');  // the first line has been read
+  to.set("two", "2");
+}
+void twice(Lesson& to, double x) { to.say(formatted("%g", 2 * x)); }
+void never(Lesson& to, std::int64_t) { to.claim(false, "never"); }
+void repeat(Lesson& to, const std::string& text) { to.say(text); }
+
+testing::Result run_page(std::vector<const char*> arguments, Part part = two_claims,
+                         const std::string& text = "- [less] 1 < {{two}}\n") {
+  const testing::Folder folder;
+  std::filesystem::create_directories(folder / "lessons/attention");
+  std::ofstream(folder / "lessons/attention/00_test.md")
+      << opening << text << reading_part << trial_part;
+  std::ofstream(folder / "GLOSSARY.md") << two_terms;
+  arguments.insert(arguments.begin(), "00_test");
   return testing::run_here([&] {
-    Lesson to;
-    body(to);
-    return to.false_claims() == 0 ? 0 : 1;
+    return run_lesson(static_cast<int>(arguments.size()), arguments.data(), {part},
+                      {{"--beta", twice, {0, 10}},
+                       {"--times", never, {0, 10}},
+                       {"--sentence", repeat},
+                       {"", repeat}},
+                      "/any/where/attention/00_test.cpp", folder / "lessons");
   });
 }
 
 }  // namespace
 
-TEST_CASE("lesson: parts, sentences, new words, slips and claims, as they are printed") {
-  const auto body = [](Lesson& to) {
-    to.part("Sums");
-    to.say("one\ntwo");
-    to.define("softmax",
-              "exp of each score, divided by the sum of all of them, so that they add up to 1.");
-    to.claim(true, "1 < 2");
-    to.part("Products");
-    to.claim_near(0.1 + 0.2, 0.3, 1e-12, "0.1 + 0.2");
-    to.slip("003", "2 + 2 = 5", "4", "a carry too many");
+TEST_CASE("lesson: a claim holds or is FALSE") {
+  const auto claimed = [](const auto& claim) {
+    std::string out;
+    Lesson to({}, [&](const std::string& line) { out += line; });
+    claim(to);
+    CHECK(to.claims() == 1);
+    CHECK(to.false_claims() == (out.find("FALSE") == out.npos ? 0 : 1));
+    return out;
   };
-  const std::string text =
-      "1. Sums\n\n   one\n   two\n"
-      "   new word: softmax. exp of each score, divided by the sum of all of them, so\n"
-      "             that they add up to 1.\n"
-      "   ok     1 < 2\n\n2. Products\n\n   ok     0.1 + 0.2: 0.3\n"
-      "   slip in note 003\n      says        2 + 2 = 5\n      comes out   4\n"
-      "      why         a carry too many\n";
-  const testing::Result result = lesson(body);
-  CHECK(result.status == 0);
-  CHECK(result.err.empty());
-  CHECK(result.out == text);
-
-  // With an output of its own it prints nothing.
-  const testing::Result silent = testing::run_here([&] {
-    std::string lines;
-    Lesson to(Paint{}, [&](const std::string& line) { lines += line + "\n"; });
-    body(to);
-    return lines == text && to.claims() == 2 && to.false_claims() == 0 ? 0 : 1;
-  });
-  CHECK(silent.status == 0);
-  CHECK(silent.out.empty());
+  CHECK(claimed([](Lesson& to) { to.claim(true, "1 < 2"); }) == "   ok     1 < 2");
+  CHECK(claimed([](Lesson& to) { to.claim(false, "2 < 1"); }) == "   FALSE  2 < 1");
+  CHECK(claimed([](Lesson& to) { to.claim_near(0.1 + 0.2, 0.3, 1e-12, "sum"); }) ==
+        "   ok     sum: 0.3");
+  CHECK(claimed([](Lesson& to) { to.claim_near(0.25, 0.5, 0.1, "a half"); }) ==
+        "   FALSE  a half: 0.25, not 0.5 within 0.1");
+  CHECK(claimed([](Lesson& to) { to.claim_near(std::nan(""), 0.5, 1e9, "no number"); }) ==
+        "   FALSE  no number: nan, not 0.5 within 1e+09");
+  for (const auto& [count, verdict] : {std::pair{95, "ok   "}, {94, "FALSE"}, {101, "FALSE"}})
+    CHECK(claimed([n = count](Lesson& to) { to.claim_rate(n, 100, 95, "learned"); }) ==
+          formatted("   %s  %d of 100 seeds (at least 95): learned", verdict, count));
 }
 
-TEST_CASE("lesson: a claim holds or is FALSE, and one that is false ends it with 1") {
-  struct Row {
-    std::function<void(Lesson&)> claim;
-    std::string printed;
-  };
-  const std::vector<Row> rows{
-      {[](Lesson& to) { to.claim(true, "true"); }, "   ok     true\n"},
-      {[](Lesson& to) { to.claim(false, "2 < 1"); }, "   FALSE  2 < 1\n"},
-      {[](Lesson& to) { to.claim_near(0.25, 0.5, 0.1, "a half"); },
-       "   FALSE  a half: 0.25, not 0.5 within 0.1\n"},
-      {[](Lesson& to) { to.claim_near(std::nan(""), 0.5, 1e9, "no number"); },
-       "   FALSE  no number: nan, not 0.5 within 1e+09\n"},
-      {[](Lesson& to) { to.claim_rate(95, 100, 95, "learned"); },
-       "   ok     95 of 100 seeds (at least 95): learned\n"},
-      {[](Lesson& to) { to.claim_rate(94, 100, 95, "learned"); },
-       "   FALSE  94 of 100 seeds (at least 95): learned\n"},
-      {[](Lesson& to) { to.claim_rate(101, 100, 95, "counted twice"); },
-       "   FALSE  101 of 100 seeds (at least 95): counted twice\n"}};
-  for (const Row& row : rows) {
-    const testing::Result result = lesson([&](Lesson& to) {
-      row.claim(to);
-      to.claim(true, "last");
-    });
-    CHECK(result.out == row.printed + "   ok     last\n");
-    CHECK(result.status == (row.printed.find("FALSE") == std::string::npos ? 0 : 1));
-  }
-}
-
-TEST_CASE("lesson: sentences are broken between words at 80 columns, pictures are not") {
+TEST_CASE("lesson: sentences are broken between words at 80 columns, tables are not") {
   const std::string letters(40, 'a'), wide = letters + " " + letters + " " + letters;
-  const testing::Result result = lesson([&](Lesson& to) {
+  const testing::Result result = testing::run_here([&] {
+    Lesson to;
     to.say(wide + "\n\n  " + wide);
     to.show("  |\n|");
     to.claim(true, wide);
     to.slip("000", wide, "", wide);
+    return 0;
   });
   const auto wrapped_at = [&](const std::string& label) {
     const std::string later(label.size(), ' ');
@@ -99,3 +109,127 @@ TEST_CASE("lesson: sentences are broken between words at 80 columns, pictures ar
                           wrapped_at("      says        ") + "      comes out\n" +
                           wrapped_at("      why         "));
 }
+
+TEST_CASE("lesson text: each kind of block, printed as far as its values are known") {
+  const std::string text =
+      "## Of one\n\nA sentence\nof two lines, {{a name}}.\n\n**mean**\n\n    1 + 1 = {{a name}}\n"
+      "    - 2\n\n{{table}}\n\n- [first] it is {{a name}},\n  and\n- [second] 3\n- [third] seeds\n\n"
+      "> 000: it is 3\n> comes out: it is {{a name}}\n> why: one was counted twice\n\n## Of two\n\nEnd.";
+  const std::string known =
+      "1. Of one\n\n   A sentence of two lines, 2.\n\n"
+      "   new word: mean. The sum, divided by n.\n\n"
+      "      1 + 1 = 2\n      - 2\n\n| 1 |\n| 2 |\n\n"
+      "   ok     it is 2, and\n";
+  const Values in_order = [](LessonText& to) {
+    to.claim("first", true);
+    to.set("a name", "%d", 2);
+    to.set("table", "| 1 |\n| 2 |");
+    to.claim_near("second", 3, 3, 0);
+    to.claim_rate("third", 4, 5, 3);
+  };
+  CHECK(printed(text, in_order) ==
+        known +
+            "   ok     3: 3\n   ok     4 of 5 seeds (at least 3): seeds\n\n"
+            "   slip in note 000\n      says        it is 3\n      comes out   it is 2\n"
+            "      why         one was counted twice\n\n2. Of two\n\n   End.\n");
+  std::string out;
+  Lesson lesson({}, [&](const std::string& line) { out += line + "\n"; });
+  LessonText markdown("x", opening + text + reading_part + trial_part, two_terms, lesson);
+  markdown.claim("third", true);
+  CHECK(out == "1. Of one\n\n");
+  markdown.claim("first", true);
+  markdown.set("a name", "2");
+  markdown.set("table", "| 1 |\n| 2 |");
+  CHECK(out == known);
+  CHECK(markdown.title() == "Sums");
+  CHECK(markdown.question() == "Why not?");
+  CHECK(markdown.prediction() == "Yes.");
+  CHECK(markdown.reading().at(0).what == "what it does");
+  CHECK(markdown.trial("").value == "1 -2");
+  CHECK(markdown.trial("").what == "repeats them");
+}
+
+TEST_CASE("lesson text: names and values that do not fit are named") {
+  const Values nothing = [](LessonText&) {};
+  const Values a_value = [](LessonText& to) { to.set("a", "1"); };
+  const Values a_claim = [](LessonText& to) { to.claim("a", true); };
+  const Values two_values = [](LessonText& to) { to.set("a", "1"), to.set("a", "1"); };
+  const Values two_claims_of_a = [](LessonText& to) { to.claim("a", true), to.claim("a", true); };
+  struct Row {
+    std::string text;
+    Values body;
+    std::string word;
+  };
+  for (const auto& [text, body, word] : {Row{"{{a}} and b", nothing, "{{a}}"},
+                                         {"- [a] b", nothing, "[a]"},
+                                         {"b", a_value, "{{a}}"},
+                                         {"b", a_claim, "[a]"},
+                                         {"- [a] b", a_value, "[a]"},
+                                         {"{{a}}", two_values, "{{a}}"},
+                                         {"- [a] b", two_claims_of_a, "[a]"},
+                                         {"**median**", nothing, "median"},
+                                         {"### deeper", nothing, "###"},
+                                         {"| a | b |", nothing, "| a"},
+                                         {"```", nothing, "```"},
+                                         {"- [a b", nothing, "[a b"},
+                                         {"> 000: alone", nothing, "000"},
+                                         {"## Read in the code\n\n- a.h: f", nothing, "- a.h"},
+                                         {"## Try\n\n- --beta 3: x", nothing, "--beta"},
+                                         {"## Try\n\n- `--beta`: x", nothing, "value"}}) {
+    INFO(text);
+    CHECK_THROWS_WITH(printed(text, body),
+                      StartsWith("attention/00_sums.md: ") && ContainsSubstring(word));
+  }
+  Lesson lesson;
+  CHECK_THROWS_AS(LessonText("x", "# Title\n\nNo question.\n", two_terms, lesson),
+                  fledge::ValueError);
+  CHECK_THROWS_WITH(printed("a", [](LessonText& to) { to.trial("--x"); }),
+                    ContainsSubstring("--x"));
+}
+
+TEST_CASE("lesson program: question and prediction, parts, what to read and to try, a verdict") {
+  const testing::Result result = run_page({});
+  CHECK(result.status == 0);
+  CHECK(result.out ==
+        "Sums\n\n   question: Why not?\n   predict:  Yes.\n\n"
+        "   ok     1 < 2\n\nRead in the code\n   a/b.h, f: what it does\n\nTry\n"
+        "   build/lessons/attention/00_test --beta 3\n      doubles a number\n"
+        "   build/lessons/attention/00_test --sentence 'birds walk'\n      repeats a sentence\n"
+        "   build/lessons/attention/00_test --times 2\n      counts\n"
+        "   build/lessons/attention/00_test 1 -2\n      repeats them\n\n"
+        "attention/00_test: 1 claim holds\n");
+  const testing::Result wrong = run_page({}, a_false_claim);
+  CHECK(wrong.status == 1);
+  CHECK_THAT(wrong.out, EndsWith("\nattention/00_test: 1 of 1 claim FALSE\n"));
+  const testing::Result none = run_page(
+      {}, [](LessonText&) {}, "Trust me.\n");
+  CHECK(none.status == 1);
+  CHECK_THAT(none.out, EndsWith("\nattention/00_test: nothing was claimed\n"));
+}
+
+TEST_CASE("lesson program: an option runs its function in place of the parts; --ask waits") {
+  CHECK(run_page({"--beta", "2.5"}).out == "   5\n");
+  CHECK(run_page({"--sentence", "cats sleep"}).out == "   cats sleep\n");
+  CHECK(run_page({"1", "-2"}).out == "   1 -2\n");
+  const testing::Result wrong = run_page({"--times", "1"});
+  CHECK(wrong.status == 1);
+  CHECK_THAT(wrong.out, EndsWith("attention/00_test: 1 of 1 claim FALSE\n"));
+  const testing::Result help = run_page({"--help"});
+  CHECK(help.status == 0);
+  CHECK_THAT(help.out, ContainsSubstring("--sentence TEXT") &&
+                           ContainsSubstring("1 one does not") && !ContainsSubstring("1 < 2"));
+  for (const std::vector<const char*>& refused : std::vector<std::vector<const char*>>{
+           {"--beta", "11"}, {"--beat", "1"}, {"1", "2", "3"}, {"--ask", "--beta", "3"}})
+    CHECK(run_page(refused).status == 2);
+
+  const testing::Folder folder;
+  std::ofstream(folder / "input") << "my prediction\nrest";
+  REQUIRE(std::freopen((folder / "input").c_str(), "r", stdin) != nullptr);
+  const testing::Result asked = run_page({"--ask"}, reads_a_letter);
+  REQUIRE(std::freopen("/dev/null", "r", stdin) != nullptr);
+  CHECK(asked.status == 0);
+  CHECK_THAT(asked.out,
+             ContainsSubstring("Write your prediction down, then press the return key."));
+}
+
+}  // namespace lesson_tests

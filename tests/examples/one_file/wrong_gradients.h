@@ -32,51 +32,34 @@ inline std::string changed(const std::string& source, const Change& change) {
   return planted::patched(source, change.find, change.replace);
 }
 
-/// Several versions of a program of one file, compiled into one program. Each version is in a
-/// namespace of its own; the headers are included before.
-class Versions {
- public:
-  explicit Versions(const std::vector<std::string>& sources) {
-    std::string includes, versions, choice;
-    std::istringstream lines(sources.at(0));
-    for (std::string line; std::getline(lines, line);)
-      if (line.starts_with("#include <")) includes += line + "\n";
-    for (std::size_t i = 0; i < sources.size(); ++i) {
-      const std::string number = std::to_string(i), name = "version_" + number;
-      versions += "namespace " + name + " {\n" + sources[i] + "}\n";
-      choice += "if (std::string(argv[1]) == \"" + number + "\") return " + name +
-                "::main(argc - 1, argv + 1);\n";
-    }
-    write_file(
-        folder_ / "versions.cpp",
-        includes + versions + "int main(int argc, char** argv) {\n" + choice + "return 3;\n}\n");
-    const Result compiled =
-        run({FLEDGE_COMPILER, "-std=c++20", "-O1", "-w", "-I", FLEDGE_SOURCE_DIR "/examples", "-o",
-             folder_ / "versions", folder_ / "versions.cpp"});
-    INFO(compiled.err);
-    REQUIRE(compiled.status == 0);
-  }
-
-  Result run_version(std::size_t i, const std::vector<std::string>& arguments) const {
-    std::vector<std::string> argv{folder_ / "versions", std::to_string(i)};
-    argv.insert(argv.end(), arguments.begin(), arguments.end());
-    return run(argv);
-  }
-
- private:
-  Folder folder_;
-};
-
-/// With these arguments, the program must end with 0 as it is, and with 1 after each change.
+/// With these arguments, the program must end with 0 as it is, and with 1 after each change. All
+/// versions are compiled as one program, each in a namespace of its own.
 inline void check_notices(const std::string& source, const std::vector<std::string>& arguments,
                           const std::vector<Change>& changes) {
-  std::vector<std::string> sources{source};
-  for (const Change& change : changes) sources.push_back(changed(source, change));
-  const Versions versions(sources);
-  CHECK(versions.run_version(0, arguments).status == 0);
-  for (std::size_t i = 0; i < changes.size(); ++i) {
-    INFO(changes[i].find << " -> " << changes[i].replace);
-    CHECK(versions.run_version(i + 1, arguments).status == 1);
+  std::string includes, versions, choice;
+  std::istringstream lines(source);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("#include <")) includes += line + "\n";
+  for (std::size_t i = 0; i <= changes.size(); ++i) {
+    const std::string number = std::to_string(i), name = "version_" + number;
+    versions +=
+        "namespace " + name + " {\n" + (i == 0 ? source : changed(source, changes[i - 1])) + "}\n";
+    choice += "if (std::string(argv[1]) == \"" + number + "\") return " + name +
+              "::main(argc - 1, argv + 1);\n";
+  }
+  const Folder folder;
+  const std::string program = folder / "versions";
+  write_file(program + ".cpp", includes + versions + "int main(int argc, char** argv) {\n" +
+                                   choice + "return 3;\n}\n");
+  const Result compiled = run({FLEDGE_COMPILER, "-std=c++20", "-O1", "-w", "-I",
+                               FLEDGE_SOURCE_DIR "/examples", "-o", program, program + ".cpp"});
+  INFO(compiled.err);
+  REQUIRE(compiled.status == 0);
+  for (std::size_t i = 0; i <= changes.size(); ++i) {
+    INFO((i == 0 ? "" : changes[i - 1].find + " -> " + changes[i - 1].replace));
+    std::vector<std::string> argv{program, std::to_string(i)};
+    argv.insert(argv.end(), arguments.begin(), arguments.end());
+    CHECK(run(argv).status == (i == 0 ? 0 : 1));
   }
 }
 

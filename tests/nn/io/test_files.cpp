@@ -298,20 +298,28 @@ TEST_CASE(
     CAPTURE(change);
     const std::string expected = change < 3 ? "old" : "new";
     const Old desk;
-    const auto replace = [&] { LockedFolder(desk.path()).replace("one", "new"); };
+    const LockedFolder folder(desk.path());
+    const auto replace = [&] { folder.replace("one", "new"); };
     CHECK(testing::ends_before(change, replace) == (change == 4));
     CHECK(desk.found() == expected);
     for (const int error : {ENOSPC, EIO, EACCES}) {
-      LockedFolder(desk.path()).replace("one", "old");  // what was left is in nobody's way
+      folder.replace("one", "old");  // what was left is in nobody's way
       CHECK(!fs::exists(desk / ".fledge-new"));
       CHECK_THAT(testing::with_failure(change, error, replace),
                  StartsWith(change < 4 ? "cannot " : ""));
       CHECK(desk.found() == expected);
     }
-    LockedFolder(desk.path()).replace("one", "old");
+    folder.replace("one", "old");
     if (change == 1 || change == 3)  // an interrupted fsync is tried again
       CHECK(testing::with_failure(change, EINTR, replace).empty());
   }
+}
+
+TEST_CASE("locked folder: who has the lock removes what a killed writer left") {
+  const Old desk;
+  write_file(desk / ".fledge-new", "half a r");
+  const LockedFolder folder(desk.path());
+  CHECK(!fs::exists(desk / ".fledge-new"));
 }
 
 TEST_CASE("locked folder: a disk that is full in the middle of a write") {
