@@ -16,18 +16,7 @@ constexpr std::array<const char*, 5> shades{"·", "░", "▒", "▓", "█"};
 constexpr std::array<double, 4> shade_limits{0.05, 0.25, 0.5, 0.75};
 constexpr std::string_view ascii_shades = ".:-=+*#%@";
 
-/// ".58", "1.0", "-.09"; "2e+05" for a number that cannot be a weight.
-std::string short_number(double weight) {
-  if (std::isnan(weight)) return "?";
-  if (std::abs(weight) >= 9.95) return formatted("%.0e", weight);
-  const std::string text = formatted("%.2f", weight);
-  const std::size_t zero = text.find("0.");
-  if (zero == std::string::npos) return formatted("%.1f", weight);
-  return text == "-0.00" ? ".00" : text.substr(0, zero) + text.substr(zero + 1);
-}
-
 std::string cell(double weight, const MapStyle& style) {
-  if (style.numbers) return short_number(weight);
   const std::string drawn = shade(weight, style.unicode);
   const bool is_single = drawn == "?" || drawn == shades[0];
   return is_single ? drawn : drawn + drawn;
@@ -44,10 +33,6 @@ class Map {
       names_.push_back(cut(blank ? quoted(word) : printable(word), 20, ellipsis()));
       width_ = std::max(width_, std::min(widest_word, display_width(names_.back())));
     }
-    if (!style.numbers) return;
-    for (std::size_t row = first_; row < count_; ++row)
-      for (std::size_t column = 0; column < seen(row); ++column)
-        width_ = std::max(width_, display_width(cell(weight(row, column), style)));
   }
 
   std::string text() const {
@@ -66,8 +51,7 @@ class Map {
     };
     std::string lines = line(header(), style_.paint.dim("rows look at columns"));
     for (std::size_t row = first_; row < count_; ++row) lines += line(cells(row), sentence(row));
-    if (!style_.numbers)
-      lines += style_.paint.dim(wrapped(shade_scale(style_.unicode), style_.columns)) + "\n";
+    lines += style_.paint.dim(wrapped(shade_scale(style_.unicode), style_.columns)) + "\n";
     return beside ? lines : lines + sentences;
   }
 

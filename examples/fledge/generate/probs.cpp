@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "examples/support/text.h"
-#include "examples/support/token_label.h"
 
 namespace fledge {
 
@@ -66,31 +65,26 @@ std::string probabilities_text(const DrawnToken& step, const Tokenizer& tokenize
 Json as_json(const std::vector<DrawnToken>& steps, const Tokenizer& tokenizer) {
   std::vector<Json> all;
   for (const DrawnToken& step : steps) {
-    std::vector<Json> likeliest;
+    support::Rows likeliest({"id", "token", "probability", "rank"});
     for (const RankedChoice& choice : step.likeliest)
-      likeliest.push_back(Json::object({{"id", choice.token},
-                                        {"token", utf8_text(tokenizer.decode({choice.token}))},
-                                        {"probability", choice.probability},
-                                        {"rank", choice.rank}}));
+      likeliest.add(
+          {choice.token, tokenizer.decode({choice.token}), choice.probability, choice.rank});
     all.push_back(Json::object({{"position", step.position},
                                 {"id", step.drawn.token},
                                 {"token", utf8_text(tokenizer.decode({step.drawn.token}))},
                                 {"probability", step.drawn.probability},
                                 {"rank", step.drawn.rank},
-                                {"likeliest", likeliest}}));
+                                {"likeliest", likeliest.json()}}));
   }
   return all;
 }
 
-std::vector<std::vector<std::string>> probability_rows(const std::vector<DrawnToken>& steps,
-                                                       const Tokenizer& tokenizer) {
-  std::vector<std::vector<std::string>> rows;
+support::Rows probability_rows(const std::vector<DrawnToken>& steps, const Tokenizer& tokenizer) {
+  support::Rows rows({"position", "rank", "id", "token", "probability", "drawn"});
   for (const DrawnToken& step : steps)
     for (const RankedChoice& choice : step.likeliest)
-      rows.push_back({std::to_string(step.position), std::to_string(choice.rank),
-                      std::to_string(choice.token), tokenizer.decode({choice.token}),
-                      json_number(choice.probability),
-                      choice.token == step.drawn.token ? "1" : "0"});
+      rows.add({step.position, choice.rank, choice.token, tokenizer.decode({choice.token}),
+                choice.probability, choice.token == step.drawn.token ? 1 : 0});
   return rows;
 }
 

@@ -4,9 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "examples/support/painted_text.h"
+#include "examples/support/table.h"
 #include "nn/generate/sampler.h"
-#include "nn/io/json.h"
 #include "nn/text/tokenizer.h"
 
 namespace fledge {
@@ -40,10 +39,7 @@ std::string probabilities_text(const DrawnToken& step, const Tokenizer& tokenize
 /// "probability":…,"rank":…},…]},…]. The id is the token's number.
 Json as_json(const std::vector<DrawnToken>& steps, const Tokenizer& tokenizer);
 
-/// The names of the columns, and a row for each token of `likeliest` of each step; `drawn` is 1 or 0.
-inline const std::vector<std::string> probability_columns{"position", "rank",        "id",
-                                                          "token",    "probability", "drawn"};
-std::vector<std::vector<std::string>> probability_rows(const std::vector<DrawnToken>& steps,
-                                                       const Tokenizer& tokenizer);
+/// A row for each token of `likeliest` of each step; `drawn` is 1 or 0.
+support::Rows probability_rows(const std::vector<DrawnToken>& steps, const Tokenizer& tokenizer);
 
 }  // namespace fledge

@@ -1,17 +1,35 @@
 // One text of `fledge generate`: drawn, and shown while it is drawn.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/array.h"
-#include "examples/fledge/generate/config.h"
+#include "examples/fledge/attention/attention_weights.h"
 #include "examples/fledge/generate/probs.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/support/terminal.h"
 
 namespace fledge {
+
+/// The options.
+struct GenerateConfig {
+  TextForm form = TextForm::text;
+  std::string folder, prompt;  // the prompt "-": standard input
+  std::int64_t tokens_out = 200, samples = 1;
+  bool is_numbered = false;  // --samples was given: JSON objects and rows of CSV are numbered
+  bool skip_unknown = false;
+  bool null = false;      // a NUL after each text
+  std::string stop, why;  // "": not given
+  SampleOptions choice;
+  std::uint64_t seed = 0;
+  bool is_random_seed = false;  // --seed was not given
+  bool probs = false, attention = false;
+  HeadChoice heads;  // of --attention
+  bool json = false, csv = false, raw = false;
+};
 
 /// What is the same for all samples.
 struct Task {

@@ -1,10 +1,11 @@
-#include <cmath>
+// What a stream is, and what it gets: colours, Unicode, so many columns; how tokens are shown.
 #include "examples/support/terminal.h"
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <optional>
@@ -72,15 +73,6 @@ class Terminal {
 
 }  // namespace
 
-TEST_CASE("is_terminal: true for a terminal, false for a file and for no stream") {
-  const Terminal terminal;
-  CHECK(is_terminal(terminal.stream));
-  std::FILE* file = std::tmpfile();
-  CHECK_FALSE(is_terminal(file));
-  std::fclose(file);
-  CHECK_FALSE(is_terminal(nullptr));
-}
-
 TEST_CASE("colour_wanted: the user's wish, then the stream") {
   const Terminal terminal;
   std::FILE* file = std::tmpfile();
@@ -88,6 +80,9 @@ TEST_CASE("colour_wanted: the user's wish, then the stream") {
     std::optional<std::string> no, force, term;
     bool on_terminal, in_file;
   };
+  CHECK(is_terminal(terminal.stream));
+  CHECK_FALSE(is_terminal(file));
+  CHECK_FALSE(is_terminal(nullptr));
   const std::string kind = "xterm-256color";
   for (const auto& [no, force, term, on_terminal, in_file] :
        std::vector<Wish>{{{}, {}, kind, true, false},
@@ -151,23 +146,30 @@ TEST_CASE("terminal_width: the terminal, COLUMNS, 80; within 20 and 200") {
   std::fclose(file);
 }
 
-TEST_CASE("Paint: colours when on, the text itself when off") {
+TEST_CASE("Paint: colours and grounds when on, the text itself when off") {
   const Paint on{true}, off;
-  CHECK(off.bold("x") + off.good("y") == "xy");
+  CHECK(off.bold("x") + off.good("y") + off.ground("z", 1) == "xyz");
   CHECK(on.bold("").empty());
-  CHECK(on.bold("x") == "\x1b[1mx\x1b[22m");
   CHECK(on.bold(on.bad("x") + "y") == "\x1b[1m\x1b[38;5;166mx\x1b[39my\x1b[22m");
   for (const std::string& text :
        {on.bold("ä鳥"), on.dim("ä鳥"), on.good("ä鳥"), on.bad("ä鳥"), on.accent("ä鳥")})
     CHECK(display_width(text) == 3);
   CHECK(on.good("x") != on.bad("x"));
-}
-
-TEST_CASE("Paint: a ground that is darker for a larger share, none below 0.05") {
-  const support::Paint on{true}, off{false};
-  CHECK(on.ground("walk", 0.6) == "\x1b[38;5;16;48;5;214mwalk\x1b[39;49m");
-  CHECK(on.ground("walk", 1) == "\x1b[38;5;16;48;5;208mwalk\x1b[39;49m");
+  for (const auto& [share, colour] : {std::pair{0.05, "230"},
+                                      {0.25, "222"},
+                                      {0.5, "214"},
+                                      {0.74, "214"},
+                                      {0.75, "208"},
+                                      {1., "208"}})
+    CHECK(on.ground("walk", share) ==
+          "\x1b[38;5;16;48;5;" + std::string(colour) + "mwalk\x1b[39;49m");
   CHECK(on.ground("walk", 0.04) == "walk");
   CHECK(on.ground("walk", NAN) == "walk");
-  CHECK(off.ground("walk", 1) == "walk");
+}
+
+TEST_CASE("token_label: line breaks, blanks and tabs are visible; the rest is harmless") {
+  CHECK(token_label(" the\n\t", true) == "␣the⏎⇥");
+  CHECK(token_label(" the\n\t", false) == "_the\\n\\t");
+  CHECK(token_label("\x1b[2J x鳥\xff", true) == "\\x1b[2J␣x鳥\\xff");
+  CHECK(token_label("", true) == "''");
 }
