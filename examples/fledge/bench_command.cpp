@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cstdio>
 #include <functional>
+#include <iterator>
+#include <sstream>
 #include <vector>
 
 #include "examples/fledge/bench/bench.h"
@@ -151,31 +153,58 @@ std::vector<SizedKind> sized_kinds() {
        [](const Sizes& n, const std::string& name) { return bench::op(name, n[0], n[1]); }}};
 }
 
+/// What the words name, all but steps and generation.
+Work sized_work(const std::vector<std::string>& words) {
+  const std::string& what = words[0];
+  const std::string first = words.size() > 1 ? words[1] : "";
+  if (what == "overhead") {
+    sizes_of(words, 0);
+    return bench::overhead;
+  }
+  if (what == "op" && !is_one_of(op_names, first))
+    support::refuse_usage(
+        "op needs the name of an op that is measured: got " + support::quoted(first),
+        "use softmax, layernorm, gelu or gelu_tanh, then ROWS and COLS");
+  if (what == "gemm" && words.size() == 5 && support::is_letter(words[4][0]) &&
+      !is_one_of(gemm_kinds, words[4]))
+    support::refuse_usage(
+        "the layout of a product is NN, NT or TN: got " + support::quoted(words[4]),
+        std::string("use: ") + kinds);
+  for (const auto& [name, count, numbers, measure] : sized_kinds()) {
+    if (what != name) continue;
+    std::vector<std::string> sizes_alone = words;
+    std::string word;  // beside the sizes
+    if (what == "op") word = first, sizes_alone.erase(sizes_alone.begin() + 1);
+    if (what == "gemm" && is_one_of(gemm_kinds, words.back()))
+      word = words.back(), sizes_alone.pop_back();
+    const Sizes n = sizes_of(sizes_alone, count);
+    require_memory(numbers({n.begin(), n.end()}));
+    return [n, word, measure] { return std::vector{measure(n, word)}; };
+  }
+  const std::string meant = support::closest(what, kind_names);
+  support::refuse_usage(
+      "there is no measurement " + support::quoted(what),
+      meant.empty() ? std::string("use: ") + kinds : "did you mean '" + meant + "'?");
+}
+
 std::vector<Work> everything(const bench::StepSizes& sizes) {
   std::vector<Work> list;
-  const auto add = [&](auto measure) {
-    list.push_back([measure] { return std::vector<Row>{measure()}; });
-  };
-  const bool bias = sizes.bias;
-  const std::int64_t steps = sizes.steps;
-  add([=] { return bench::step(sizes); });
-  for (const std::int64_t batch : {1, 16})
-    add([=] { return bench::step({1, 4, 16, 16, batch, 27, bias, steps}); });
-  add([=] { return bench::step({6, 6, 384, 256, 8, 65, bias, steps}); });
-  for (const std::int64_t n : {32, 64, 128, 256, 512, 1024, 2048})
-    add([=] { return bench::gemm(n, n, n); });
-  // Of the MLP of both steps: y = x·W, dx = dy·Wᵀ, dW = xᵀ·dy.
-  const auto add_products = [&](std::int64_t rows, std::int64_t wide, std::int64_t width) {
-    add([=] { return bench::gemm(rows, wide, width); });
-    add([=] { return bench::gemm(rows, width, wide, "NT"); });
-    add([=] { return bench::gemm(width, wide, rows, "TN"); });
-  };
-  add_products(768, 512, 128);
-  add_products(2048, 1536, 384);
-  add([] { return bench::attention(1, 8, 4096, 64); });
-  add([] { return bench::cross_attention(1, 8, 512, 4096, 64); });
-  for (const std::string& name : op_names) add([=] { return bench::op(name, 4096, 1024); });
-  list.emplace_back(bench::overhead);
+  for (const bench::StepSizes& of_step : {sizes,
+                                          {1, 4, 16, 16, 1, 27, sizes.bias, sizes.steps},
+                                          {1, 4, 16, 16, 16, 27, sizes.bias, sizes.steps},
+                                          {6, 6, 384, 256, 8, 65, sizes.bias, sizes.steps}})
+    list.push_back([=] { return std::vector{bench::step(of_step)}; });
+  for (const char* words :
+       {"gemm 32 32 32", "gemm 64 64 64", "gemm 128 128 128", "gemm 256 256 256",
+        "gemm 512 512 512", "gemm 1024 1024 1024", "gemm 2048 2048 2048",
+        // Of the MLP of two steps: y = x·W, dx = dy·Wᵀ, dW = xᵀ·dy.
+        "gemm 768 512 128", "gemm 768 128 512 NT", "gemm 128 512 768 TN", "gemm 2048 1536 384",
+        "gemm 2048 384 1536 NT", "gemm 384 1536 2048 TN", "attention 1 8 4096 64",
+        "cross 1 8 512 4096 64", "op softmax 4096 1024", "op layernorm 4096 1024",
+        "op gelu 4096 1024", "op gelu_tanh 4096 1024", "overhead"}) {
+    std::istringstream stream{words};
+    list.push_back(sized_work({std::istream_iterator<std::string>(stream), {}}));
+  }
   return list;
 }
 
@@ -191,48 +220,19 @@ std::vector<Work> work_of(const support::Options& options, const bench::StepSize
   };
   if (what != "generate") refuse({"--prompt"}, "generation");
   if (what != "step") refuse({"--batch"}, "a step");
-  if (what != "step" && what != "generate")
+  if (what != "step" && what != "generate") {
     refuse({"--layers", "--heads", "--width", "--context", "--vocab", "--no-bias", "--steps"},
            "a step");
-  if (what == "step") {
-    if (!words.empty()) sizes_of(words, 0);
+    return {sized_work(words)};
+  }
+  if (!words.empty()) sizes_of(words, 0);
+  if (what == "step")
     require_step_sizes(sizes);
-    if (words.empty()) return everything(sizes);
-    return {[=] { return std::vector{bench::step(sizes)}; }};
-  }
-  if (what == "generate") {
-    sizes_of(words, 0);
+  else
     require_generate_sizes(sizes);
-    return {[=] { return bench::generate(sizes); }};
-  }
-  if (what == "overhead") {
-    sizes_of(words, 0);
-    return {bench::overhead};
-  }
-  if (what == "op" && !is_one_of(op_names, words.size() > 1 ? words[1] : ""))
-    support::refuse_usage("op needs the name of an op that is measured: got " +
-                              support::quoted(words.size() > 1 ? words[1] : ""),
-                          "use softmax, layernorm, gelu or gelu_tanh, then ROWS and COLS");
-  if (what == "gemm" && words.size() == 5 && support::is_letter(words[4][0]) &&
-      !is_one_of(gemm_kinds, words[4]))
-    support::refuse_usage(
-        "the layout of a product is NN, NT or TN: got " + support::quoted(words[4]),
-        std::string("use: ") + kinds);
-  for (const auto& [name, count, numbers, measure] : sized_kinds()) {
-    if (what != name) continue;
-    std::vector<std::string> sizes_alone = words;
-    std::string word;  // beside the sizes
-    if (what == "op") word = words[1], sizes_alone.erase(sizes_alone.begin() + 1);
-    if (what == "gemm" && is_one_of(gemm_kinds, words.back()))
-      word = words.back(), sizes_alone.pop_back();
-    const Sizes n = sizes_of(sizes_alone, count);
-    require_memory(numbers({n.begin(), n.end()}));
-    return {[n, word, measure] { return std::vector{measure(n, word)}; }};
-  }
-  const std::string meant = support::closest(what, kind_names);
-  support::refuse_usage(
-      "there is no measurement " + support::quoted(what),
-      meant.empty() ? std::string("use: ") + kinds : "did you mean '" + meant + "'?");
+  if (words.empty()) return everything(sizes);
+  if (what == "generate") return {[=] { return bench::generate(sizes); }};
+  return {[=] { return std::vector{bench::step(sizes)}; }};
 }
 
 constexpr int table_columns = 80, name_width = 21;

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "examples/fledge/check_row.h"
-#include "examples/fledge/explanation.h"
 #include "examples/support/options.h"
 #include "examples/support/table.h"
 #include "examples/support/terminal.h"

@@ -16,10 +16,12 @@ struct MapStyle {
   bool unicode = unicode_wanted();
   int columns = 80;  // the width of the terminal
   Paint paint = {};  // marks the largest weight of a row
-  /// The number of words before the first row. Column 0 has the sum of their weights, and they have
-  /// no rows. 0: there is no such column.
-  int earlier = 0;
+  /// Of more words than this, or than fit beside each other, the first have no rows, and one column has
+  /// the sum of their weights. 0: every word has a row.
+  int most_words = 0;
 };
+/// How many words have no row.
+std::size_t hidden_words(const std::vector<std::string>& words, const MapStyle& style);
 
 /// The character that shows a weight from 0 to 1: one of · ░ ▒ ▓ █, or one of .:-=+*#%@; '?' for NaN.
 std::string shade(double weight, bool unicode = unicode_wanted());

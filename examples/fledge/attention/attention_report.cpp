@@ -8,49 +8,29 @@ namespace fledge {
 
 namespace {
 
-constexpr Dim most_map_tokens = 24;
-constexpr int narrowest_cell = 2, widest_cell = 6;  // as attention_map() has them
+constexpr int most_map_tokens = 24;
 constexpr Dim narrowest_thumbnail = 18, widest_thumbnail = 24, thumbnail_gap = 2;  // columns
 
 using Lines = std::vector<std::string>;
 
-/// How many tokens a map shows, the last ones.
-Dim tokens_of_map(const AttentionWeights& attention, const support::MapStyle& style) {
-  int width = narrowest_cell;
-  for (const std::string& token : attention.tokens) {
-    const int columns = support::display_width(support::token_label(token, style.unicode));
-    width = std::max(width, std::min(widest_cell, columns));
-  }
-  const Dim fit = (style.columns - width) / (width + 1);  // without the names of the rows
-  const Dim T = attention.size();
-  if (T <= std::min(most_map_tokens, fit)) return T;
-  return std::clamp<Dim>(fit - 1, 1, std::min(most_map_tokens, T));
-}
-
 std::string map_of(const AttentionWeights& attention, HeadNumber head, support::MapStyle style) {
-  const Dim T = attention.size(), first = T - tokens_of_map(attention, style);
-  std::string title =
-      "Layer " + std::to_string(head.layer) + ", head " + std::to_string(head.head) + ".";
   Lines names;
-  std::vector<double> shown;
-  if (first > 0) {
-    names.emplace_back(style.unicode ? "…" : "..");
-    title +=
-        " Column " + names[0] + ": the first " + support::counted(first, "token") + " together.";
-    shown.resize(static_cast<std::size_t>(T - first + 1));  // this row is not shown
-  }
-  for (Dim query = first; query < T; ++query) {
+  std::vector<double> weights;
+  for (Dim query = 0; query < attention.size(); ++query) {
     const std::string& token = attention.tokens[static_cast<std::size_t>(query)];
     names.push_back(support::token_label(token, style.unicode));
-    double earlier = 0;
-    for (Dim key = 0; key < first; ++key) earlier += attention.weight(head, query, key);
-    if (first > 0) shown.push_back(earlier);
-    for (Dim key = first; key < T; ++key) shown.push_back(attention.weight(head, query, key));
+    for (Dim key = 0; key < attention.size(); ++key)
+      weights.push_back(attention.weight(head, query, key));
   }
   style.causal = attention.is_causal;
-  style.earlier = static_cast<int>(first);
+  style.most_words = most_map_tokens;
+  std::string title =
+      "Layer " + std::to_string(head.layer) + ", head " + std::to_string(head.head) + ".";
+  if (const auto hidden = static_cast<Dim>(hidden_words(names, style)); hidden > 0)
+    title += std::string(" Column ") + (style.unicode ? "…" : "..") + ": the first " +
+             support::counted(hidden, "token") + " together.";
   return support::wrapped(title, style.columns) + "\n" +
-         support::attention_map(names, shown, style);
+         support::attention_map(names, weights, style);
 }
 
 /// How many thumbnails stand in a line, and their width.

@@ -178,17 +178,29 @@ TEST_CASE("attention_map: long, wide and hostile words keep the columns straight
   CHECK(without_colours(map) == attention_map(three_words, nine_weights, style_of(true)));
 }
 
-TEST_CASE("attention_map: earlier words share a column, have no row, and count for the chance") {
+TEST_CASE("attention_map: of many words the first share a column, have no row, and count") {
   MapStyle style = style_of(false, 120);
-  style.earlier = 5;
-  const std::vector<double> seen{0, 0, 0, /* before */ 0.9, 0.1, 0, /* birds */ 0.2, 0.7, 0.1};
+  style.most_words = 2;
+  const std::vector<std::string> words{"a", "a", "a", "a", "sometimes", "but", "birds"};
+  std::vector<double> weights(49);
+  for (const std::size_t column : {0, 1, 2, 3, 4})
+    weights[35 + column] = 0.18, weights[42 + column] = 0.04;
+  weights[40] = 0.1, weights[47] = 0.7, weights[48] = 0.1;
   CHECK_THAT(
-      attention_map({"before", "but", "birds"}, seen, style),
-      StartsWith("       before but    birds    rows look at columns\n"
-                 "but    @@     ::              but looks at but 0.10 (even split 0.17); at all "
+      attention_map(words, weights, style),
+      StartsWith("      ..    but   birds   rows look at columns\n"
+                 "but   @@    ..            but looks at but 0.10 (even split 0.17); at all "
                  "earlier ones 0.90\n"
-                 "birds  --     **     ::       birds looks at but 0.70 (even split 0.14); at "
-                 "all earlier ones 0.20\n"));
+                 "birds ::    ##    ..      birds looks at but 0.70 (even split 0.14); at all "
+                 "earlier ones 0.20\n"));
+  style.columns =
+      36;  // names of six columns: room for four columns, one of them for the earlier ones
+  style.most_words = 24;
+  CHECK(hidden_words(words, style) == 4);
+  style.columns = 55;
+  CHECK(hidden_words(words, style) == 0);
+  style.columns = 5;
+  CHECK(hidden_words(words, style) == 6);
 }
 
 TEST_CASE("painted_text: shades below the text, or a ground; lines break between words") {
