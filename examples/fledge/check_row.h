@@ -1,4 +1,5 @@
-// One row of a gradient check, in types that do not depend on the number type.
+// What gradient checks report, in types that do not depend on the number type: a row of the check, and
+// how one number of a gradient comes about.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,38 @@ inline bool is_named(const std::string& row, const std::string& name) {
 struct CheckRequest {
   std::vector<std::string> names;
   std::uint64_t seed = 1;
+};
+
+/// L = Σ_i v_i·y_i with random v, so ∂L/∂x_j = Σ_i v_i·∂y_i/∂x_j: one path for each output y_i that
+/// depends on x_j. See gradients/explain.cpp.
+struct ExplainRequest {
+  std::string row, tensor;  // tensor: a name or a number; empty: the first
+  std::vector<std::int64_t> index;
+  std::uint64_t seed = 1;
+};
+
+struct Path {
+  std::string output;  // "y[0,1]"
+  double derivative = 0, cotangent = 0;
+  double part() const { return derivative * cotangent; }
+};
+
+/// An op that x enters, and what its rule adds to the gradient of x_j.
+struct Use {
+  std::string op;
+  double part = 0;
+};
+
+struct Explanation {
+  std::string problem, advice;  // empty if the request names an element
+  std::string row, tensor, element, tensor_shape, output_shape;  // element: "x[0,1]"
+  std::vector<Path> paths;
+  std::int64_t other_outputs = 0;  // that do not depend on the element
+  std::vector<Use> uses;
+  double by_paths = 0, by_backward = 0, by_differences = 0;
+  bool paths_agree = false;         // with backward(), up to rounding
+  bool differences_agree = false;   // with backward(), up to 1e-8
+  bool differences_decide = false;  // false: at a kink, or where rounding hides the derivative
 };
 
 }  // namespace report

@@ -1,9 +1,11 @@
 #include "examples/fledge/commands.h"
 
-#include <algorithm>
+#include <array>
+#include <cstdio>
 
 #include "examples/support/errors.h"
-#include "examples/support/help.h"
+#include "examples/support/options.h"
+#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 
 namespace fledge {
@@ -42,11 +44,27 @@ std::string commands_help() {
   for (const Command& command : commands())
     rows.emplace_back("fledge " + command.name + " " + command.arguments, command.purpose);
   rows.emplace_back("fledge COMMAND --help", "its options; --version: the version");
-  return support::help_paragraph("fledge: gradients you can check, attention you can read") + "\n" +
+  return support::paragraph("fledge: gradients you can check, attention you can read") + "\n" +
          support::help_columns(rows) + "\n" +
-         support::help_paragraph(
+         support::paragraph(
              "exit status: 0 done, 1 failed, 2 wrong usage, 3 unusable input, "
              "4 diverged, 130 interrupted");
+}
+
+int help_command(int argc, char** argv) {
+  support::Options options("fledge help", "Lists the commands, or explains one of them.");
+  options.arguments("COMMAND", 0, 1);
+  options.example("fledge help", "all commands, one line each");
+  options.example("fledge help train", "the same as: fledge train --help");
+  options.parse(argc, argv);
+  if (options.arguments().empty()) {
+    std::fputs(commands_help().c_str(), stdout);
+    return 0;
+  }
+  const Command& command = command_named(options.arguments()[0]);
+  std::string name = command.name, wish = "--help";
+  std::array arguments{name.data(), wish.data()};
+  return command.run(static_cast<int>(arguments.size()), arguments.data());
 }
 
 }  // namespace fledge

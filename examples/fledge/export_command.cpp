@@ -1,20 +1,140 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 
 #include "examples/fledge/commands.h"
-#include "examples/fledge/export/export_config.h"
-#include "examples/fledge/export/model_files.h"
 #include "examples/fledge/train/report.h"
 #include "examples/fledge/train/run_place.h"
 #include "examples/fledge/train/training_file.h"
+#include "examples/fledge/trained_model.h"
+#include "examples/support/options.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/gpt/weights.h"
+#include "nn/text/tokenizer_files.h"
 
 namespace fledge {
 
 namespace {
+
+/// Files as (name, bytes).
+using NamedFiles = std::vector<std::pair<std::string, std::string>>;
+
+/// How the weights are stored.
+enum class StoredAs { f32, f16, bf16 };
+
+struct ExportConfig {
+  std::string folder, out;  // out: "run-f16" for "run" unless it is given
+  StoredAs type = StoredAs::f32;
+  bool training = false;
+};
+
+// The path without slashes at its end; "." and ".." become the name of the folder.
+std::string whole_name(const std::string& folder) {
+  std::filesystem::path path(folder.substr(0, folder.find_last_not_of('/') + 1));
+  std::error_code unknown;
+  if (path.filename() == "." || path.filename() == "..")
+    path = std::filesystem::canonical(path, unknown);
+  return path.string();
+}
+
+ExportConfig export_config(int argc, char** argv) {
+  ExportConfig config;
+  support::Options options("fledge export",
+                           "A folder of the model for other programs: GPT2LMHeadModel and "
+                           "AutoTokenizer of Hugging Face's transformers, PyTorch, Netron.");
+  options.arguments("DIR", 1, 1);
+  options.example("fledge export run --to bf16", "writes run-bf16, half as large");
+  options.example("fledge export run --training", "with all that PyTorch needs to go on training");
+  options.add("-o, --out", "DIR", config.out,
+              "the new folder. Without it the name is DIR-f32, DIR-f16, DIR-bf16 or DIR-training");
+  options.add("--to", "f32|f16|bf16", config.type, "the type of the numbers");
+  options.also_known_as("--dtype --outtype");
+  options.add("--training", "", config.training,
+              "also write training.safetensors: the last checkpoint, the tokens of the text, the "
+              "settings, and a batch to check. examples/pytorch/continue_training.py reads it");
+  options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
+  options.parse(argc, argv);
+  config.folder = options.arguments()[0];
+  if (config.training && config.type != StoredAs::f32)
+    support::refuse_usage("--training continues with numbers as they are", "leave out --to");
+  if (config.out.empty()) {
+    constexpr const char* names[] = {"-f32", "-f16", "-bf16"};
+    config.out = whole_name(config.folder) +
+                 (config.training ? "-training" : names[static_cast<int>(config.type)]);
+  }
+  return config;
+}
+
+// The names in PyTorch of the types that are written.
+std::string torch_name(const Dtype& type) {
+  return type.name == "F16" ? "float16" : type.name == "BF16" ? "bfloat16" : "float32";
+}
+
+// Throws for numbers that are too large for the type.
+void require_fitting(const std::string& name, const Rounding& rounding, const Dtype& type) {
+  if (rounding.infinite == 0) return;
+  const bool is_half = type.name == "F16";
+  throw support::InputError(name + " has " + support::counted(rounding.infinite, "number") +
+                                " too large for " + std::string(type.name) +
+                                (is_half ? ", whose largest number is 65504" : ""),
+                            is_half ? "use --to bf16 or --to f32" : "use --to f32");
+}
+
+/// The bytes of model.safetensors: the weights as numbers of a type.
+std::string weight_file(const TrainedModel& trained, const Dtype& type) {
+  std::map<std::string, std::string> metadata{{"format", "pt"}};
+  if (trained.step > 0) metadata["step"] = std::to_string(trained.step);
+  return stored_bytes(named_weights(trained.model, &type), metadata);
+}
+
+/// config.json, generation_config.json and the files of the tokenizer. Those of a folder without a
+/// run of fledge train are copied; its config.json is written anew, without keys that change nothing.
+/// config.json is the last.
+NamedFiles text_files(const TrainedModel& trained, const Dtype& type, const Folder& folder) {
+  const Json::Members notes{{"torch_dtype", torch_name(type)}};
+  if (trained.has_run()) {
+    const Tokenizer& tokenizer = trained.tokenizer();
+    NamedFiles files = tokenizer_files(tokenizer, trained.model.sizes.context);
+    files.emplace_back("generation_config.json",
+                       generation_config_json(train::saved_marks(tokenizer)));
+    files.emplace_back(config_name, train::config_text(trained.run, notes));
+    return files;
+  }
+  NamedFiles files;
+  for (const char* name :
+       {"tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt",
+        "generation_config.json", "special_tokens_map.json", "added_tokens.json"})
+    if (std::optional<std::string> text = folder.read(name, most_json_bytes))
+      files.emplace_back(name, std::move(*text));
+  const JsonValue config = read_json(folder.read(config_name, most_json_bytes).value_or(""));
+  Json::Members members = notes;
+  std::vector<std::string> others;
+  for (auto& mark : mark_notes(read_marks(config, trained.model.sizes.vocabulary, others)))
+    if (config.has(mark.first)) members.push_back(std::move(mark));
+  files.emplace_back(config_name, config_json(trained.model.sizes, {}, members));
+  return files;
+}
+
+/// How many numbers of a model a type changes, in a sentence. Throws InputError for a number that is
+/// too large for the type.
+std::string rounding_report(const LanguageModel& model, const Dtype& type) {
+  Rounding all;
+  Dim numbers = 0;
+  for (const auto& [name, tensor] : named_parameters(model)) {
+    const Rounding one = rounding_of(tensor.value().data(), tensor.size(), type);
+    require_fitting(name, one, type);
+    all.changed += one.changed;
+    all.largest = std::max(all.largest, one.largest);
+    numbers += tensor.size();
+  }
+  const std::string count = support::thousands(numbers), of_type(type.name);
+  if (all.changed == 0)
+    return "No number was rounded: all " + count + " are numbers of " + of_type + ".";
+  return support::thousands(all.changed) + " of " + count + " numbers were rounded to " + of_type +
+         support::formatted("; the largest change is %.2g.", all.largest);
+}
 
 // Whether the folder has no other files than an export that was interrupted: config.json is missing,
 // which is written last and without which no program reads the others.

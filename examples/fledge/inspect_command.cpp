@@ -1,7 +1,8 @@
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "examples/fledge/commands.h"
-#include "examples/fledge/inspect/model_facts.h"
 #include "examples/fledge/inspect/what_if.h"
 #include "examples/fledge/train/report.h"
 #include "examples/fledge/train/source.h"
@@ -9,14 +10,13 @@
 #include "examples/support/table.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
-#include "examples/support/token_label.h"
 #include "nn/inspect/word_vectors.h"
 
 namespace fledge {
 
 namespace {
 
-using support::formatted, support::thousands;
+using support::paragraph, support::thousands;
 
 struct InspectConfig {
   TextForm form = TextForm::text;
@@ -60,155 +60,144 @@ InspectConfig inspect_config(int argc, char** argv) {
   return config;
 }
 
-int columns() { return support::text_width(stdout); }
-
-/// Tokens with visible blanks.
-std::vector<std::string> labels_of(const Tokenizer& tokenizer, bool unicode) {
-  std::vector<std::string> labels;
-  for (Dim id = 0; id < tokenizer.size(); ++id)
-    labels.push_back(support::token_label(tokenizer.decode({id}), unicode));
-  return labels;
+/// √Σw² of the rows and columns of a matrix.
+double norm_of_part(const Array& matrix, Dim first_row, Dim rows, Dim first_column, Dim columns) {
+  double sum = 0;
+  for (Dim row = first_row; row < first_row + rows; ++row)
+    for (Dim column = first_column; column < first_column + columns; ++column) {
+      const double w = value_of(matrix[row * matrix.dim(1) + column]);
+      sum += w * w;
+    }
+  return std::sqrt(sum);
 }
 
-std::string facts_text(const TrainedModel& trained, const ModelFacts& facts) {
-  using Align = support::Table::Align;
-  const LanguageModelSizes& s = facts.sizes;
-  std::string text = support::wrapped(
-      support::counted(s.layers, "layer") + ", " + support::counted(s.heads, "head") + ", width " +
-          thousands(s.width) + ", context " + thousands(s.context) + "; " +
-          thousands(s.vocabulary) + " tokens (" + to_string(trained.tokenizer().kind()) + "); " +
-          support::counted(facts.parameters, "parameter"),
-      columns());
-  if (const std::string variant = train::variant_report(trained.run.settings.sizes.recipe);
-      !variant.empty())
-    text += "\n" + support::wrapped(variant, columns());
-  support::Table tensors({{"tensor", Align::left},
-                          {"shape", Align::left},
-                          {"parameters", Align::right},
-                          {"norm", Align::right},
-                          {"largest", Align::right}});
-  for (const TensorFacts& tensor : facts.tensors)
-    tensors.row({tensor.name, to_string(tensor.shape), thousands(tensor.shape.size()),
-                 formatted("%.3g", tensor.norm), formatted("%.3g", tensor.largest)});
-  support::Table heads({{"head", Align::left},
-                        {"query", Align::right},
-                        {"key", Align::right},
-                        {"value", Align::right},
-                        {"output", Align::right}});
-  for (const HeadFacts& head : facts.heads)
-    heads.row({std::to_string(head.layer) + "." + std::to_string(head.head),
-               formatted("%.3g", head.query), formatted("%.3g", head.key),
-               formatted("%.3g", head.value), formatted("%.3g", head.output)});
-  const auto paragraph = [](const std::string& line) {
-    return support::wrapped(line, columns()) + "\n";
-  };
-  return text + "\n\n" +
-         tensors.text(support::unicode_wanted(), {}, support::terminal_width(stdout)) +
-         paragraph("norm: square root of the sum of squares; largest: largest absolute value.") +
-         paragraph("The names are GPT-2's: wte token vectors, wpe position vectors, h.0 layer 0.") +
-         "\n" + paragraph("Norms of each head's weights (layer.head, both counted from 0):") +
-         "\n" + heads.text(support::unicode_wanted(), {}, support::terminal_width(stdout));
+/// The tensors: norm √Σw² and largest |w|.
+support::Rows tensors_of(const LanguageModel& model) {
+  support::Rows rows({{"name", "tensor"},
+                      {"shape", "shape"},
+                      {"", "parameters"},
+                      {"norm", "norm"},
+                      {"largest", "largest"}});
+  for (const auto& [name, tensor] : named_parameters(model)) {
+    double squares = 0, largest = 0;
+    for (const double w : to_vector(tensor.value())) {
+      squares += w * w;
+      largest = std::max(largest, std::abs(w));
+    }
+    const Shape& shape = tensor.shape();
+    std::vector<Dim> sides;
+    for (int axis = 0; axis < shape.rank(); ++axis) sides.push_back(shape[axis]);
+    rows.add({{name, name}, {sides, to_string(shape)}, shape.size(), std::sqrt(squares), largest});
+  }
+  return rows;
 }
 
-std::string pair_text(const SimilarTokens& pair, const std::vector<std::string>& labels) {
-  return labels[static_cast<std::size_t>(pair.a)] + " " + labels[static_cast<std::size_t>(pair.b)] +
-         formatted(" %.2f", pair.cosine);
+/// The parts of each head's weights as norms √Σw²: columns of c_attn, and rows of c_proj.
+support::Rows heads_of(const LanguageModel& model) {
+  support::Rows rows({{"", "head"},
+                      {"layer"},
+                      {"head"},
+                      {"query", "query"},
+                      {"key", "key"},
+                      {"value", "value"},
+                      {"output", "output"}});
+  const Dim C = model.sizes.width, H = model.sizes.heads, D = C / H;
+  for (Dim layer = 0; layer < model.sizes.layers; ++layer) {
+    const Attention& attn = model.h[static_cast<std::size_t>(layer)].attn;
+    const Array qkv = attn.c_attn.weight.value(), output = attn.c_proj.weight.value();
+    for (Dim head = 0; head < H; ++head) {
+      const std::string name = std::to_string(layer) + "." + std::to_string(head);
+      rows.add({{name, name},
+                layer,
+                head,
+                norm_of_part(qkv, 0, C, head * D, D),
+                norm_of_part(qkv, 0, C, C + head * D, D),
+                norm_of_part(qkv, 0, C, 2 * C + head * D, D),
+                norm_of_part(output, head * D, D, 0, C)});
+    }
+  }
+  return rows;
+}
+
+/// Pairs of tokens whose vectors are alike. A terminal shows the second one: of --near.
+support::Rows similar_rows(const std::vector<SimilarTokens>& pairs, const Tokenizer& tokenizer) {
+  support::Rows rows({{"a_id"}, {"a"}, {"b_id"}, {"b", "token"}, {"cosine", "cosine"}});
+  for (const auto& [a, b, cosine] : pairs)
+    rows.add({a, tokenizer.decode({a}), b, tokenizer.decode({b}), {cosine, "%.3f"}});
+  return rows;
 }
 
 // More tokens are not compared with each other: the time grows with the square of their number, and
 // GPT-2's 50,257 take half a minute.
 constexpr Dim most_compared = 10'000;
 
-std::string pairs_text(const std::vector<SimilarTokens>& pairs,
-                       const std::vector<std::string>& labels) {
-  if (pairs.empty() && labels.size() > static_cast<std::size_t>(most_compared))
-    return support::wrapped("The most similar tokens are searched among at most " +
-                                thousands(most_compared) +
-                                ". --near WORD names the nearest to one.",
-                            columns()) +
-           "\n";
+std::string pairs_text(const std::vector<SimilarTokens>& pairs, const Tokenizer& tokenizer) {
+  if (pairs.empty() && tokenizer.size() > most_compared)
+    return paragraph("The most similar tokens are searched among at most " +
+                     thousands(most_compared) + ". --near WORD names the nearest to one.");
+  const auto label = [&](Dim token) { return support::token_label(tokenizer.decode({token})); };
   std::string text = "Most similar tokens (cosine of their vectors): ";
   for (std::size_t i = 0; i < pairs.size(); ++i)
-    text += (i > 0 ? ",  " : "") + pair_text(pairs[i], labels);
-  return support::wrapped(text, columns(), 2) + "\n";
+    text += (i > 0 ? ",  " : "") + label(pairs[i].a) + " " + label(pairs[i].b) +
+            support::formatted(" %.2f", pairs[i].cosine);
+  return support::wrapped(text, support::text_width(stdout), 2) + "\n";
 }
 
-std::string near_text(const std::vector<SimilarTokens>& found,
-                      const std::vector<std::string>& labels) {
-  using Align = support::Table::Align;
-  support::Table table({{"token", Align::left}, {"cosine", Align::right}});
-  for (const SimilarTokens& one : found)
-    table.row({labels[static_cast<std::size_t>(one.b)], formatted("%.3f", one.cosine)});
-  return table.text();
+std::string facts_text(const TrainedModel& trained) {
+  const LanguageModelSizes& s = trained.model.sizes;
+  const std::string variant = train::variant_report(trained.run.settings.sizes.recipe);
+  const int room = support::terminal_width(stdout);
+  return paragraph(support::counted(s.layers, "layer") + ", " + support::counted(s.heads, "head") +
+                   ", width " + thousands(s.width) + ", context " + thousands(s.context) + "; " +
+                   thousands(s.vocabulary) + " tokens (" + to_string(trained.tokenizer().kind()) +
+                   "); " + support::counted(count_parameters(trained.model), "parameter")) +
+         (variant.empty() ? "" : paragraph(variant)) + "\n" + tensors_of(trained.model).text(room) +
+         paragraph("norm: square root of the sum of squares; largest: largest absolute value.") +
+         paragraph("The names are GPT-2's: wte token vectors, wpe position vectors, h.0 layer 0.") +
+         "\n" + paragraph("Norms of each head's weights (layer.head, both counted from 0):") +
+         "\n" + heads_of(trained.model).text(room);
 }
 
-Json as_json(const ModelFacts& facts) {
-  std::vector<Json> tensors, heads;
-  for (const TensorFacts& tensor : facts.tensors) {
-    std::vector<Dim> shape;
-    for (int axis = 0; axis < tensor.shape.rank(); ++axis) shape.push_back(tensor.shape[axis]);
-    tensors.push_back(Json::object({{"name", tensor.name},
-                                    {"shape", shape},
-                                    {"norm", tensor.norm},
-                                    {"largest", tensor.largest}}));
-  }
-  for (const HeadFacts& head : facts.heads)
-    heads.push_back(Json::object({{"layer", head.layer},
-                                  {"head", head.head},
-                                  {"query", head.query},
-                                  {"key", head.key},
-                                  {"value", head.value},
-                                  {"output", head.output}}));
-  return Json::object({{"layers", facts.sizes.layers},
-                       {"heads", facts.sizes.heads},
-                       {"width", facts.sizes.width},
-                       {"context", facts.sizes.context},
-                       {"vocabulary", facts.sizes.vocabulary},
-                       {"parameters", facts.parameters},
-                       {"tensors", tensors},
-                       {"head_norms", heads}});
-}
-
-Json as_json(const std::vector<SimilarTokens>& pairs, const Tokenizer& tokenizer) {
-  std::vector<Json> objects;
-  for (const SimilarTokens& pair : pairs)
-    objects.push_back(Json::object({{"a_id", pair.a},
-                                    {"a", utf8_text(tokenizer.decode({pair.a}))},
-                                    {"b_id", pair.b},
-                                    {"b", utf8_text(tokenizer.decode({pair.b}))},
-                                    {"cosine", pair.cosine}}));
-  return objects;
+Json facts_json(const LanguageModel& model) {
+  const LanguageModelSizes& s = model.sizes;
+  return Json::object({{"layers", s.layers},
+                       {"heads", s.heads},
+                       {"width", s.width},
+                       {"context", s.context},
+                       {"vocabulary", s.vocabulary},
+                       {"parameters", count_parameters(model)},
+                       {"tensors", tensors_of(model).json()},
+                       {"head_norms", heads_of(model).json()}});
 }
 
 std::string inspected(const InspectConfig& config, const TrainedModel& trained) {
   const Tokenizer& tokenizer = trained.tokenizer();
-  const bool unicode = support::unicode_wanted();
+  const auto shown = [&](const Json& json, const auto& text) {
+    return config.json ? json.text() + "\n" : text();
+  };
   if (!config.what_if.empty()) {
     const auto head = config.has_head ? std::optional<Dim>(config.head) : std::nullopt;
     const WhatIf result =
         what_if(trained, config.what_if, parse_row(config.row), config.layer, head);
-    return config.json ? as_json(result, trained).text() + "\n"
-                       : what_if_text(result, trained, unicode);
+    return shown(as_json(result, trained), [&] { return what_if_text(result, trained); });
   }
   const Array table = trained.model.wte.weight.value();
-  const std::vector<std::string> labels = labels_of(tokenizer, unicode);
   if (!config.near.empty()) {
     const std::vector<Dim> ids = train::tokens_of(tokenizer, config.near, "--near");
     if (ids.size() != 1)
       throw support::InputError("--near " + support::quoted(config.near) + " has " +
                                     support::counted(std::ssize(ids), "token"),
                                 "name one " + train::token_word(tokenizer.kind()));
-    const auto found = nearest_tokens(table, ids[0], 8);
-    return config.json ? as_json(found, tokenizer).text() + "\n" : near_text(found, labels);
+    const support::Rows found = similar_rows(nearest_tokens(table, ids[0], 8), tokenizer);
+    return shown(found.json(), [&] { return found.text(support::terminal_width(stdout)); });
   }
-  const ModelFacts facts = facts_of(trained.model);
   const auto pairs = tokenizer.size() <= most_compared ? most_similar_pairs(table, 12)
                                                        : std::vector<SimilarTokens>();
-  if (config.json)
-    return Json::object({{"model", as_json(facts)}, {"similar", as_json(pairs, tokenizer)}})
-               .text() +
-           "\n";
-  return facts_text(trained, facts) + "\n" + pairs_text(pairs, labels);
+  if (!config.json) return facts_text(trained) + "\n" + pairs_text(pairs, tokenizer);
+  return Json::object({{"model", facts_json(trained.model)},
+                       {"similar", similar_rows(pairs, tokenizer).json()}})
+             .text() +
+         "\n";
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include "examples/page/worked.h"
 #include "examples/support/errors.h"
 #include "examples/support/text.h"
-#include "examples/support/token_label.h"
+#include "examples/support/terminal.h"
 #include "examples/support/version.h"
 
 namespace fledge::page {

@@ -1,7 +1,7 @@
 #include "examples/page/page_file.h"
 
 #include "examples/page/static_tables.h"
-#include "examples/support/markup.h"
+#include "examples/support/text.h"
 
 namespace fledge::page {
 

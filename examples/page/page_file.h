@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "examples/support/picture_file.h"
+#include "examples/support/output_file.h"
 #include "nn/io/json.h"
 
 namespace fledge::page {

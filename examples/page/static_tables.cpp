@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "examples/page/base64.h"
-#include "examples/support/markup.h"
+#include "examples/support/text.h"
 #include "examples/support/text.h"
 #include "nn/io/json.h"
 

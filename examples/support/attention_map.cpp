@@ -16,45 +16,46 @@ constexpr std::array<const char*, 5> shades{"·", "░", "▒", "▓", "█"};
 constexpr std::array<double, 4> shade_limits{0.05, 0.25, 0.5, 0.75};
 constexpr std::string_view ascii_shades = ".:-=+*#%@";
 
-/// ".58", "1.0", "-.09"; "2e+05" for a number that cannot be a weight.
-std::string short_number(double weight) {
-  if (std::isnan(weight)) return "?";
-  if (std::abs(weight) >= 9.95) return formatted("%.0e", weight);
-  const std::string text = formatted("%.2f", weight);
-  const std::size_t zero = text.find("0.");
-  if (zero == std::string::npos) return formatted("%.1f", weight);
-  return text == "-0.00" ? ".00" : text.substr(0, zero) + text.substr(zero + 1);
-}
-
 std::string cell(double weight, const MapStyle& style) {
-  if (style.numbers) return short_number(weight);
   const std::string drawn = shade(weight, style.unicode);
   const bool is_single = drawn == "?" || drawn == shades[0];
   return is_single ? drawn : drawn + drawn;
 }
 
-/// The words and their weights row by row. Labels and cells have the same width.
+std::string ellipsis_of(const MapStyle& style) { return style.unicode ? "…" : "."; }
+
+std::string name_of(const std::string& word, const MapStyle& style) {
+  const bool is_blank = word.find_first_not_of(' ') == std::string::npos;
+  return cut(is_blank ? quoted(word) : printable(word), 20, ellipsis_of(style));
+}
+
+/// Of labels and cells, for the words from `first` on.
+int width_of(const std::vector<std::string>& words, std::size_t first, const MapStyle& style) {
+  int width = 2;
+  for (std::size_t word = first; word < words.size(); ++word)
+    width = std::max(width, std::min(widest_word, display_width(name_of(words[word], style))));
+  return width;
+}
+
+/// The words and their weights row by row.
 class Map {
  public:
   Map(const std::vector<std::string>& words, const std::vector<double>& weights,
       const MapStyle& style)
-      : weights_(weights), style_(style), count_(words.size()), first_(style.earlier > 0 ? 1 : 0) {
-    for (const std::string& word : words) {
-      const bool blank = word.find_first_not_of(' ') == std::string::npos;
-      names_.push_back(cut(blank ? quoted(word) : printable(word), 20, ellipsis()));
-      width_ = std::max(width_, std::min(widest_word, display_width(names_.back())));
-    }
-    if (!style.numbers) return;
-    for (std::size_t row = first_; row < count_; ++row)
-      for (std::size_t column = 0; column < seen(row); ++column)
-        width_ = std::max(width_, display_width(cell(weight(row, column), style)));
+      : weights_(weights),
+        style_(style),
+        count_(words.size()),
+        hidden_(hidden_words(words, style)),
+        width_(width_of(words, hidden_, style)) {
+    for (const std::string& word : words) names_.push_back(name_of(word, style));
   }
 
   std::string text() const {
-    const int grid_width = width_ + static_cast<int>(count_) * (width_ + 1);
+    const auto columns = static_cast<int>(count_ - hidden_ + (hidden_ > 0 ? 1 : 0));
+    const int grid_width = width_ + columns * (width_ + 1);
     int longest = 0;
     std::string sentences;
-    for (std::size_t row = first_; row < count_; ++row) {
+    for (std::size_t row = hidden_; row < count_; ++row) {
       sentences += wrapped(sentence(row), style_.columns, 2) + "\n";
       longest = std::max(longest, display_width(sentence(row)));
     }
@@ -64,34 +65,33 @@ class Map {
       if (beside) return pad_right(grid, grid_width) + "   " + right + "\n";
       return grid.erase(grid.find_last_not_of(' ') + 1) + "\n";
     };
-    std::string lines = line(header(), style_.paint.dim("rows look at columns"));
-    for (std::size_t row = first_; row < count_; ++row) lines += line(cells(row), sentence(row));
-    if (!style_.numbers)
-      lines += style_.paint.dim(wrapped(shade_scale(style_.unicode), style_.columns)) + "\n";
+    std::string header = label("");
+    if (hidden_ > 0) header += " " + label(style_.unicode ? "…" : "..");
+    for (std::size_t word = hidden_; word < count_; ++word) header += " " + label(names_[word]);
+    std::string lines = line(header, style_.paint.dim("rows look at columns"));
+    for (std::size_t row = hidden_; row < count_; ++row) lines += line(cells(row), sentence(row));
+    lines += style_.paint.dim(wrapped(shade_scale(style_.unicode), style_.columns)) + "\n";
     return beside ? lines : lines + sentences;
   }
 
  private:
-  std::string_view ellipsis() const { return style_.unicode ? "…" : "."; }
   double weight(std::size_t row, std::size_t column) const {
     return weights_[row * count_ + column];
   }
   std::size_t seen(std::size_t row) const { return style_.causal ? row + 1 : count_; }
-  std::string label(std::size_t word) const {
-    return pad_right(cut(names_[word], width_, ellipsis()), width_);
+  double hidden_weight(std::size_t row) const {
+    double sum = 0;
+    for (std::size_t column = 0; column < hidden_; ++column) sum += weight(row, column);
+    return sum;
+  }
+  std::string label(const std::string& name) const {
+    return pad_right(cut(name, width_, ellipsis_of(style_)), width_);
   }
 
-  std::string header() const {
-    std::string text(static_cast<std::size_t>(width_), ' ');
-    for (std::size_t word = 0; word < count_; ++word) text += " " + label(word);
-    return text;
-  }
-
-  /// The column of the row's largest weight, the first of equal ones; the first NaN if there is
-  /// one.
+  /// The column of the row's largest weight, the first of equal ones; the first NaN if there is one.
   std::size_t largest(std::size_t row) const {
-    std::size_t best = first_;
-    for (std::size_t column = first_; column < seen(row); ++column) {
+    std::size_t best = hidden_;
+    for (std::size_t column = hidden_; column < seen(row); ++column) {
       if (std::isnan(weight(row, column))) return column;
       if (weight(row, column) > weight(row, best)) best = column;
     }
@@ -99,11 +99,11 @@ class Map {
   }
 
   std::string cells(std::size_t row) const {
-    const std::size_t marked = largest(row);
-    std::string text = label(row);
-    for (std::size_t column = 0; column < seen(row); ++column) {
+    std::string text = label(names_[row]);
+    if (hidden_ > 0) text += " " + pad_right(cell(hidden_weight(row), style_), width_);
+    for (std::size_t column = hidden_; column < seen(row); ++column) {
       const std::string drawn = cell(weight(row, column), style_);
-      text += " " + pad_right(column == marked ? style_.paint.accent(drawn) : drawn, width_);
+      text += " " + pad_right(column == largest(row) ? style_.paint.accent(drawn) : drawn, width_);
     }
     return text;
   }
@@ -112,20 +112,92 @@ class Map {
     const std::size_t column = largest(row);
     const double most = weight(row, column);
     if (std::isnan(most)) return names_[row] + " looks at what is not a number";
-    const double words = static_cast<double>(seen(row) - first_) + style_.earlier;
     const std::string rest =
-        style_.earlier > 0 ? formatted("; at all earlier ones %.2f", weight(row, 0)) : "";
+        hidden_ > 0 ? formatted("; at all earlier ones %.2f", hidden_weight(row)) : "";
     if (most <= 0) return names_[row] + " looks nowhere" + (rest.empty() ? "" : " here") + rest;
     return names_[row] + " looks at " + names_[column] +
            formatted(most < 10 ? " %.2f" : " %.0e", most) +
-           formatted(" (even split %.2f)", 1 / words) + rest;
+           formatted(" (even split %.2f)", 1 / static_cast<double>(seen(row))) + rest;
   }
 
   const std::vector<double>& weights_;
   const MapStyle& style_;
-  std::size_t count_, first_;  // words, and the first that has a row
+  std::size_t count_, hidden_;  // words, and those without a row
+  int width_;
   std::vector<std::string> names_;
-  int width_ = 2;
+};
+
+constexpr double least_share = 0.05;
+
+/// A character with the marks that combine with it.
+struct ShadedCell {
+  std::string text;
+  double share;
+  int width;
+};
+
+class PaintedLines {
+ public:
+  PaintedLines(int columns, Paint paint, bool unicode)
+      : columns_(columns), paint_(paint), unicode_(unicode) {}
+
+  void add(const std::string& one, double share) {
+    const std::string drawn = one == "\n" ? token_label(one, unicode_) : printable(one);
+    const int width = display_width(drawn);
+    if (width == 0 && !word_.empty()) {
+      word_.back().text += drawn;
+      return;
+    }
+    word_.push_back({drawn, share, width});
+    word_width_ += width;
+    if (one == " " || one == "\n") end_word();
+    if (one == "\n") end_line();
+  }
+
+  std::string text() {
+    end_word();
+    if (!line_.empty()) end_line();
+    return text_;
+  }
+
+ private:
+  void end_word() {
+    const bool has_blank = !word_.empty() && word_.back().text == " ";
+    if (width_ > 0 && width_ + word_width_ - (has_blank ? 1 : 0) > columns_) end_line();
+    for (const ShadedCell& cell : word_) {
+      if (width_ + cell.width > columns_) end_line();
+      line_.push_back(cell);
+      width_ += cell.width;
+    }
+    word_.clear();
+    word_width_ = 0;
+  }
+
+  void end_line() {
+    std::string line, below;
+    for (std::size_t begin = 0, end = 0; begin < line_.size(); begin = end) {
+      std::string run;  // of cells with the same shade
+      const double share = line_[begin].share;
+      for (; end < line_.size() && (end == begin || line_[end].share == share); ++end) {
+        run += line_[end].text;
+        for (int i = 0; i < line_[end].width; ++i)
+          below += share >= least_share ? shade(share, unicode_) : " ";
+      }
+      line += paint_.ground(run, share);
+    }
+    for (std::string* shown : {&line, &below}) shown->erase(shown->find_last_not_of(' ') + 1);
+    text_ += line + "\n";
+    if (!paint_.on && !below.empty()) text_ += below + "\n";
+    line_.clear();
+    width_ = 0;
+  }
+
+  int columns_;
+  Paint paint_;
+  bool unicode_;
+  std::vector<ShadedCell> word_, line_;
+  int word_width_ = 0, width_ = 0;
+  std::string text_;
 };
 
 }  // namespace
@@ -145,6 +217,14 @@ std::string shade_scale(bool unicode) {
   return std::string("scale  ") + (unicode ? "·<.05  ░<.25  ▒<.5  ▓<.75  █≥.75" : "0 .:-=+*#%@ 1");
 }
 
+std::size_t hidden_words(const std::vector<std::string>& words, const MapStyle& style) {
+  const int width = width_of(words, 0, style), count = static_cast<int>(words.size());
+  const int fit = (style.columns - width) / (width + 1);  // without the names of the rows
+  if (style.most_words == 0 || count <= std::min(style.most_words, fit)) return 0;
+  return static_cast<std::size_t>(count -
+                                  std::clamp(fit - 1, 1, std::min(style.most_words, count)));
+}
+
 std::string attention_map(const std::vector<std::string>& words, const std::vector<double>& weights,
                           const MapStyle& style) {
   if (weights.size() != words.size() * words.size())
@@ -152,6 +232,18 @@ std::string attention_map(const std::vector<std::string>& words, const std::vect
         "attention_map: one weight for each pair of words: " + std::to_string(words.size()) +
         " words and " + std::to_string(weights.size()) + " weights");
   return words.empty() ? "" : Map(words, weights, style).text();
+}
+
+std::string painted_text(const std::vector<ShadedPart>& parts, int columns, Paint paint,
+                         bool unicode) {
+  PaintedLines lines(columns, paint, unicode);
+  for (const auto& [text, share] : parts)
+    for (std::size_t at = 0, bytes = 0; at < text.size(); at += bytes) {
+      bytes = fledge::code_point_at(text, at).bytes;
+      const std::string one = text.substr(at, bytes);
+      lines.add(one, one == " " && at == 0 && text.size() > 1 ? 0 : share);
+    }
+  return lines.text();
 }
 
 }  // namespace support

@@ -1,7 +1,7 @@
-// A map of attention weights made of characters: which word looks at which.
+// Weights as shades of characters: a map of which word looks at which, and a text whose parts have
+// shades. Both have an ASCII form.
 //
-// Key idea: a sentence with digits repeats the largest weight of each row. The map has an ASCII
-// form.
+// Key idea: beside a map, a sentence with digits repeats the largest weight of each row.
 #pragma once
 
 #include <string>
@@ -12,15 +12,16 @@
 namespace support {
 
 struct MapStyle {
-  bool causal = true;    // row i has weights for columns 0 … i; the other cells stay blank
-  bool numbers = false;  // digits instead of shades
+  bool causal = true;  // row i has weights for columns 0 … i; the other cells stay blank
   bool unicode = unicode_wanted();
   int columns = 80;  // the width of the terminal
   Paint paint = {};  // marks the largest weight of a row
-  /// The number of words before the first row. Column 0 has the sum of their weights, and they have
-  /// no rows. 0: there is no such column.
-  int earlier = 0;
+  /// Of more words than this, or than fit beside each other, the first have no rows, and one column has
+  /// the sum of their weights. 0: every word has a row.
+  int most_words = 0;
 };
+/// How many words have no row.
+std::size_t hidden_words(const std::vector<std::string>& words, const MapStyle& style);
 
 /// The character that shows a weight from 0 to 1: one of · ░ ▒ ▓ █, or one of .:-=+*#%@; '?' for NaN.
 std::string shade(double weight, bool unicode = unicode_wanted());
@@ -38,5 +39,17 @@ std::string shade_scale(bool unicode = unicode_wanted());
 /// wide, only the sentences are printed. Throws std::invalid_argument unless there are n² weights.
 std::string attention_map(const std::vector<std::string>& words, const std::vector<double>& weights,
                           const MapStyle& style = {});
+
+/// A part of the text and its shade: 0 … 1; below 0.05 and for NaN it has none. A blank before the
+/// first letter of a part has none either.
+struct ShadedPart {
+  std::string text;
+  double share;
+};
+
+/// The text in lines of at most `columns` columns, broken between words; a word that is wider than a
+/// line is broken inside. A line break in the text is shown as "⏎" (ASCII: "\n") and ends the line.
+std::string painted_text(const std::vector<ShadedPart>& parts, int columns, Paint paint,
+                         bool unicode = unicode_wanted());
 
 }  // namespace support

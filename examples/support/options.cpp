@@ -9,12 +9,15 @@
 #include "engine/base/processors.h"
 #include "engine/base/thread_pool.h"
 #include "examples/support/run_main.h"
+#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "examples/support/version.h"
 
 namespace support {
 
 namespace {
+
+constexpr int help_title_columns = 12;
 
 bool is_named(const Option& option, std::string_view name) {
   return option.name == name || (option.letter != 0 && name == std::string{'-', option.letter});
@@ -63,6 +66,12 @@ OptionVariable variable_of(Number& value, OptionLimits limits, const std::string
     return std::string();
   };
   return {[&value] { return shown(value); }, set};
+}
+
+// Of a list its first word: "mask,..." for "mask|scale|norm,...". The other pages have all words.
+std::string short_form(const std::string& argument) {
+  const bool is_list = argument.ends_with(",...") && argument.find('|') != std::string::npos;
+  return is_list ? argument.substr(0, argument.find('|')) + ",..." : argument;
 }
 
 }  // namespace
@@ -125,6 +134,10 @@ void Options::arguments(std::string placeholder, std::size_t least, std::size_t 
 
 void Options::also_known_as(const std::string& names) {
   options_.back().also_known_as = split(names, ' ');
+}
+
+void Options::gone(const std::string& name, std::string instead) {
+  gone_.emplace_back(name, std::move(instead));
 }
 
 void Options::example(std::string command, std::string meaning) {
@@ -229,6 +242,8 @@ std::set<std::string> Options::given() const {
 std::string Options::suggestion(const std::string& name) const {
   std::string hyphened = name;
   std::replace(hyphened.begin(), hyphened.end(), '_', '-');
+  for (const auto& [old_name, instead] : gone_)
+    if (old_name == hyphened) return instead;
   std::vector<std::string> names{"--help", "--version"};
   for (const Option& option : options_) {
     const std::vector<std::string>& others = option.also_known_as;
@@ -273,6 +288,85 @@ void Options::resume(const Options& call, const std::set<std::string>& given) co
     if (option.lifetime == Lifetime::per_call || (may_change && given.contains(option.name)))
       option.variable.set(call.options_[i].variable.get());
   }
+}
+
+// The text of --help: purpose, examples, options with their defaults in brackets, exit statuses. At most
+// 80 columns wide, less on a narrow terminal; 24 lines hold about ten options.
+
+std::string help_columns(const std::vector<HelpRow>& rows) {
+  const int widest_name =
+      19 * text_width(stdout) / 40;  // of those that stand beside their meanings
+  int left = 0;
+  for (const auto& row : rows)
+    if (const int width = display_width(row.first); width <= widest_name)
+      left = std::max(left, width);
+  std::string lines;
+  for (const auto& [name, meaning] : rows) {
+    const bool is_wide = display_width(name) > left;
+    if (is_wide) lines += wrapped("  " + name, text_width(stdout), 4) + "\n";
+    lines += paragraph(meaning, "  " + pad_right(is_wide ? "" : name, left) + "  ");
+  }
+  return lines;
+}
+
+std::string Options::usage_of_arguments() const {
+  if (most_ == 0) return "";
+  const bool may_repeat = most_ > 1 && argument_placeholder_.find('[') == std::string::npos;
+  const std::string many = argument_placeholder_ + (may_repeat ? " ..." : "");
+  return least_ == 0 ? "[" + many + "]" : many;
+}
+
+std::string Options::beginning() const {
+  const std::string arguments = usage_of_arguments();
+  const std::string usage = "usage: " + program_ + (options_.empty() ? "" : " [options]") +
+                            (arguments.empty() ? "" : " " + arguments);
+  std::string lines = paragraph(purpose_) + "\n" + paragraph(usage) + "\n";
+  if (!examples_.empty()) lines += help_columns(examples_) + "\n";
+  return lines;
+}
+
+std::string Options::ending() const { return "\n" + paragraph("exit status: " + exit_statuses_); }
+
+std::string Options::help_all() const {
+  std::vector<HelpRow> rows;
+  for (const Option& option : options_) {
+    const std::string letter = option.letter == 0 ? "" : std::string{'-', option.letter} + ", ";
+    const std::string value = option.argument.empty() ? "" : " " + option.argument;
+    const std::string fallback = option.fallback.empty() ? "" : " [" + option.fallback + "]";
+    rows.emplace_back(letter + option.name + value, option.help + fallback);
+  }
+  rows.emplace_back("-h, --help", "this text; --version: the version");
+  if (!group_.empty())
+    rows.back().second = "one page; --help-all: this text; --version: the version";
+  return beginning() + help_columns(rows) + ending();
+}
+
+std::string Options::help() const {
+  if (group_.empty()) return help_all();
+  std::string lines = beginning();
+  std::vector<std::string> titles;
+  for (const Option& option : options_)
+    if (std::find(titles.begin(), titles.end(), option.group) == titles.end())
+      titles.push_back(option.group);
+  for (const std::string& title : titles) {
+    std::string names;
+    for (const Option& option : options_) {
+      if (option.group != title) continue;
+      std::string name = option.letter == 0 ? option.name : std::string{'-', option.letter};
+      if (!option.argument.empty()) name += "\x01" + short_form(option.argument);
+      if (!option.fallback.empty()) name += "\x01[" + option.fallback + "]";
+      if (display_width(name) > text_width(stdout) - help_title_columns)
+        std::replace(name.begin(), name.end(), '\x01', ' ');
+      names += (names.empty() ? "" : "  ") + name;
+    }
+    lines += paragraph(names, pad_right("  " + title, help_title_columns));
+  }
+  std::replace(lines.begin(), lines.end(), '\x01', ' ');
+  for (std::size_t at = 0; (at = lines.find(" \n", at)) != std::string::npos;) lines.erase(at, 1);
+  return lines +
+         paragraph("-h, --help, --help-all: what each means; --version",
+                   pad_right("  Help", help_title_columns)) +
+         ending();
 }
 
 }  // namespace support

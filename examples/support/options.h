@@ -116,6 +116,13 @@ struct Option {
   std::vector<std::string> also_known_as{};  // other tools' names for it
 };
 
+/// A name and what it means.
+using HelpRow = std::pair<std::string, std::string>;
+
+/// Rows in two columns; meanings are wrapped in theirs. A name that is wider than half of
+/// the page (38 columns of 80) stands on a line of its own, unbroken.
+std::string help_columns(const std::vector<HelpRow>& rows);
+
 /// `--name value` and `--name=value`, in any order; `--` ends the options.
 class Options {
  public:
@@ -141,6 +148,8 @@ class Options {
   /// Other tools have these names, with blanks between, for the option of the last row. A user who
   /// gives one is told the name of the option. "-" and "_" are the same in them.
   void also_known_as(const std::string& names);
+  /// Options that fledge had. A user who gives one is told what to use instead.
+  void gone(const std::string& name, std::string instead);
   /// `--threads N`, 1 … 256, for the whole process, but at most one for each processor. Without it,
   /// FLEDGE_THREADS decides; help does not read that variable.
   void threads();
@@ -189,7 +198,8 @@ class Options {
 
   std::string program_, purpose_;
   std::vector<Option> options_;
-  std::vector<std::pair<std::string, std::string>> examples_;
+  std::vector<HelpRow> gone_;  // names, and what to use instead
+  std::vector<HelpRow> examples_;
   std::string argument_placeholder_, group_;
   std::string exit_statuses_ = "0 done, 1 failed, 2 wrong usage";
   std::size_t least_ = 0, most_ = 0;

@@ -1,9 +1,14 @@
-// Plots made of characters: a curve in one line, a bar. Each has an ASCII form.
+// Plots made of characters: a curve in one line, a bar, curves with axes. Each has an ASCII form.
 //
-// Not here: maps of attention weights (attention_map.h).
+// Not here: maps of attention weights (attention_map.h). Key idea: every curve has a mark of its own,
+// so that a plot can be read without colours.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "examples/support/terminal.h"
@@ -16,5 +21,63 @@ std::string sparkline(const std::vector<double>& values, bool unicode = unicode_
 
 /// A bar that fills `fraction` (0 … 1, cut off outside) of `columns`; '?' for NaN.
 std::string bar(double fraction, int columns, bool unicode = unicode_wanted());
+
+/// Curves, such as losses over steps.
+struct LinePlot {
+  struct Curve {
+    std::string name;              // in the legend
+    std::string mark, ascii_mark;  // of one column
+    std::vector<std::pair<double, double>> points;
+  };
+  /// A horizontal line with a label.
+  struct Level {
+    std::string name;
+    double value;
+  };
+
+  std::string x_name{};
+  std::vector<Curve> curves{};  // a later curve is drawn over an earlier one
+  std::vector<Level> levels{};
+  std::optional<double> best{};    // an x that is marked on the axis
+  bool is_worse_after = false;     // the axis after `best` is shaded
+  bool has_log_axis = false;       // of x, which must be at least 1 then
+  std::optional<double> top = {};  // larger values are drawn at the upper edge
+};
+
+/// Where the points of a plot lie.
+class PlotAxes {
+ public:
+  struct Extent {
+    double low = INFINITY, high = -INFINITY;
+    void include(double value);
+    bool is_empty() const { return low > high; }
+    /// 0 at the low end, 1 at the high end; 0.5 if both are equal.
+    double share(double value) const;
+  };
+
+  explicit PlotAxes(const LinePlot& plot);
+
+  /// From 0, left, to 1, right.
+  double x_share(double x) const;
+  /// From 0, above, to 1, below.
+  double y_share(double y) const { return 1 - ys.share(cut_at_top(y)); }
+  double cut_at_top(double y) const { return plot_.top ? std::min(y, *plot_.top) : y; }
+  /// Larger numbers have no room in labels.
+  static bool can_be_drawn(double x, double y) {
+    return std::abs(x) <= 1e15 && std::abs(y) <= 1e15;
+  }
+
+  Extent xs, ys;
+
+ private:
+  const LinePlot& plot_;
+};
+
+/// The plot, `columns` wide with the labels, `rows` high without the axis and the legend (at least
+/// 2). Each column of a curve shows the mean of its points there. Points that are not finite are
+/// left out, as are those beyond ±1e15; "" if no point is left. Ends with a line end. Users' text must
+/// be printable.
+std::string plot_text(const LinePlot& plot, int columns, int rows, bool unicode = unicode_wanted(),
+                      Paint paint = {});
 
 }  // namespace support

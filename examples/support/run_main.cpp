@@ -2,17 +2,18 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <exception>
 #include <new>
 #include <system_error>
 #include <utility>
 
 #include "examples/support/errors.h"
-#include "examples/support/failure.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
 
@@ -20,7 +21,57 @@ namespace support {
 
 namespace {
 
-std::string command_name;
+constexpr std::string_view out_of_memory = "out of memory: use smaller sizes";
+
+char program_name[32] = "fledge";  // before messages that must not allocate
+std::string command_name;          // before all others
+
+/// Writes "PROGRAM: SENTENCE DETAIL" (without a space between the two) and the end of the line to
+/// stderr and allocates nothing. What exceeds 500 bytes is cut, and each byte that is no printable
+/// ASCII character becomes '?'.
+void write_failure(std::string_view sentence, std::string_view detail = "") noexcept {
+  char line[501];
+  std::size_t size = 0;
+  for (const std::string_view part :
+       {std::string_view(program_name), std::string_view(": "), sentence, detail})
+    for (const char c : part)
+      if (size < sizeof line - 1) line[size++] = c >= ' ' && c <= '~' ? c : '?';
+  line[size++] = '\n';
+  while (write(STDERR_FILENO, line, size) < 0 && errno == EINTR) {
+  }
+}
+
+// Called for an exception that nothing catches, and without one when memory for it is missing.
+[[noreturn]] void end_program() noexcept {
+  static bool ended = false;
+  if (std::exchange(ended, true)) _exit(1);
+  try {
+    if (std::current_exception()) throw;
+    write_failure(out_of_memory);
+  } catch (const std::bad_alloc&) {
+    write_failure(out_of_memory);
+  } catch (const std::exception& error) {
+    write_failure("stopped by an internal error: ", error.what());
+  } catch (...) {
+    write_failure("stopped by an internal error");
+  }
+  _exit(1);
+}
+
+// Runs before the constructors of static objects, whose exceptions nothing can catch.
+__attribute__((constructor(101))) void set_handler() { std::set_terminate(end_program); }
+
+/// Ends the program with one sentence and status 1 if its stack may not grow to `least_stack` bytes.
+/// Otherwise a signal would end it in the middle of its work.
+void require_stack() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= least_stack) return;
+  char text[100];
+  std::snprintf(text, sizeof text, "needs a stack of %lu kB: the limit is %llu kB",
+                least_stack / 1024, static_cast<unsigned long long>(limit.rlim_cur / 1024));
+  write_failure(text, "; raise it with 'ulimit -s 8192'");
+  _exit(1);
+}
 
 /// "NAME: MESSAGE", and below the message the advice if there is one. A terminal gets whole words.
 void say(std::string_view program, std::string_view message, std::string_view advice = "") {
@@ -94,7 +145,7 @@ int status_of_output(int status) {
 void set_command_name(std::string name) { command_name = std::move(name); }
 
 int run_main(std::string_view program, const std::function<int()>& body) {
-  set_program_name(program);
+  program_name[program.copy(program_name, sizeof program_name - 1)] = '\0';
   set_command_name(std::string(program));
   require_stack();
   hold_closed_streams();

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "examples/support/markup.h"
 #include "examples/support/text.h"
 #include "nn/io/json.h"
 

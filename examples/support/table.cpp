@@ -64,4 +64,73 @@ std::string Table::text(bool unicode, Paint paint, int columns) const {
   return lines;
 }
 
+void Rows::add(std::vector<Cell> cells) {
+  if (cells.size() != columns_.size())
+    throw std::invalid_argument("rows: " + std::to_string(columns_.size()) +
+                                " cells a row: " + std::to_string(cells.size()) + " given");
+  rows_.push_back(std::move(cells));
+}
+
+void Rows::put_first(const Column& column, const Cell& cell) {
+  columns_.insert(columns_.begin(), column);
+  for (std::vector<Cell>& row : rows_) row.insert(row.begin(), cell);
+}
+
+fledge::Json Rows::json() const {
+  std::vector<fledge::Json> objects;
+  for (const std::vector<Cell>& row : rows_) {
+    fledge::Json::Members members;
+    for (std::size_t i = 0; i < row.size(); ++i)
+      if (!columns_[i].key.empty()) members.emplace_back(columns_[i].key, row[i].json);
+    objects.push_back(fledge::Json::object(members));
+  }
+  return objects;
+}
+
+std::string Rows::csv(bool with_keys) const {
+  std::string lines;
+  const auto add_line = [&](const auto& field_of) {
+    std::vector<std::string> fields;
+    for (std::size_t i = 0; i < columns_.size(); ++i)
+      if (!columns_[i].key.empty()) fields.push_back(field_of(i));
+    lines += csv_row(fields);
+  };
+  if (with_keys) add_line([&](std::size_t i) { return columns_[i].key; });
+  for (const std::vector<Cell>& row : rows_) add_line([&](std::size_t i) { return row[i].csv; });
+  return lines;
+}
+
+std::string Rows::text(int columns, Paint paint) const {
+  std::vector<Table::Column> titles;
+  for (std::size_t i = 0; i < columns_.size(); ++i)
+    if (!columns_[i].title.empty())
+      titles.push_back({columns_[i].title, rows_.empty() || rows_[0][i].is_text
+                                               ? Table::Align::left
+                                               : Table::Align::right});
+  Table table(titles);
+  for (const std::vector<Cell>& row : rows_) {
+    std::vector<std::string> cells;
+    for (std::size_t i = 0; i < row.size(); ++i)
+      if (!columns_[i].title.empty()) cells.push_back(row[i].shown);
+    table.row(std::move(cells));
+  }
+  return table.text(unicode_wanted(), paint, columns);
+}
+
+std::string csv_row(const std::vector<std::string>& fields) {
+  std::string row;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (i > 0) row += ',';
+    const std::string field = fledge::utf8_text(fields[i]);
+    if (field.find_first_of(",\"\r\n") == std::string::npos) {
+      row += field;
+      continue;
+    }
+    row += '"';
+    for (const char c : field) row += c == '"' ? "\"\"" : std::string(1, c);
+    row += '"';
+  }
+  return row + "\n";
+}
+
 }  // namespace support

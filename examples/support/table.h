@@ -1,17 +1,19 @@
-// A table in plain text: a header, a rule, rows; every column as wide as its widest cell.
+// Tables: of text for a terminal, and of values, which a terminal, JSON and CSV show.
 //
-// Key idea: cells may carry the colours of Paint, which take no room; users' text must have passed
-// through printable() first.
+// Key idea: a command fills Rows once. What a terminal shows of a cell may be shorter than its value;
+// JSON and CSV have all digits.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "examples/support/terminal.h"
-#include "examples/support/text.h"
+#include "nn/io/json.h"
 
 namespace support {
 
+/// A header, a rule, rows; every column as wide as its widest cell. Cells may carry the colours of
+/// Paint, which take no room; users' text must have passed through printable() first.
 class Table {
  public:
   enum class Align { left, right };
@@ -45,5 +47,57 @@ class Table {
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
+
+/// A value: for JSON, for CSV, and as a terminal shows it.
+struct Cell {
+  Cell(std::integral auto number)
+      : json(number), csv(json.text()), shown(thousands(std::int64_t(number))) {}
+  Cell(std::floating_point auto number, const char* format = "%.3g")
+      : json(number), csv(json.text()), shown(formatted(format, double(number))) {}
+  /// A text; a terminal shows it with visible blanks unless `label` is given.
+  Cell(const std::string& text) : Cell(text, token_label(text)) {}
+  Cell(const std::string& text, std::string label)
+      : json(fledge::utf8_text(text)), csv(text), shown(std::move(label)), is_text(true) {}
+  Cell(fledge::Json value, std::string label)
+      : json(std::move(value)), csv(json.text()), shown(std::move(label)), is_text(true) {}
+
+  fledge::Json json;
+  std::string csv, shown;
+  bool is_text = false;  // aligned left in a terminal
+};
+
+/// What a command found, as rows.
+class Rows {
+ public:
+  /// A column has a key in JSON and CSV and a title in a terminal. Where one of them is "", the column
+  /// is not there.
+  struct Column {
+    Column(const char* with_key, std::string with_title = "")
+        : key(with_key), title(std::move(with_title)) {}
+    std::string key, title;
+  };
+  explicit Rows(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  /// Throws std::invalid_argument unless there is one cell per column.
+  void add(std::vector<Cell> cells);
+  /// A column before the others, with one value in all rows.
+  void put_first(const Column& column, const Cell& cell);
+
+  /// An array of objects.
+  fledge::Json json() const;
+  /// Comma-separated values (RFC 4180; rows end with \n), at first the keys unless not `with_keys`.
+  /// Bytes that are not UTF-8 are written like \xff.
+  std::string csv(bool with_keys = true) const;
+  /// A Table.
+  std::string text(int columns, Paint paint = {}) const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<Cell>> rows_;
+};
+
+/// The fields joined by commas, with a line end. A field with a comma, a quote or a line end stands
+/// in quotes, and its quotes are doubled.
+std::string csv_row(const std::vector<std::string>& fields);
 
 }  // namespace support

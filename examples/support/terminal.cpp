@@ -66,6 +66,10 @@ void say(std::FILE* stream, std::string_view text, int indent) {
   std::fprintf(stream, "%s\n", wrapped(text, text_width(stream), indent).c_str());
 }
 
+std::string paragraph(const std::string& text, const std::string& lead) {
+  return wrapped(lead + text, text_width(stdout), display_width(lead)) + "\n";
+}
+
 int terminal_height(std::FILE* stream) {
   return std::clamp(asked_size(stream, &winsize::ws_row, "LINES", 24), 2, 500);
 }
@@ -82,6 +86,25 @@ std::string Paint::painted(std::string_view begin, std::string_view text,
   std::string result = "\x1b[";
   result.append(begin).append("m").append(text).append("\x1b[").append(end).append("m");
   return result;
+}
+
+std::string token_label(std::string_view token, bool unicode) {
+  if (token.empty()) return "''";
+  std::string label;
+  for (std::size_t at = 0; at < token.size();) {
+    const char c = token[at];
+    if (c == '\n' || c == ' ' || c == '\t') {
+      label += c == '\n'  ? (unicode ? "⏎" : "\\n")
+               : c == ' ' ? (unicode ? "␣" : "_")
+                          : (unicode ? "⇥" : "\\t");
+      ++at;
+      continue;
+    }
+    const std::size_t end = std::min(token.find_first_of("\n \t", at), token.size());
+    label += printable(token.substr(at, end - at));
+    at = end;
+  }
+  return label;
 }
 
 }  // namespace support

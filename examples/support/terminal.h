@@ -1,4 +1,4 @@
-// Whether a stream is a terminal, how wide it is, and whether it gets colours.
+// Whether a stream is a terminal, how wide it is, and whether it gets colours; how tokens are shown.
 //
 // Key idea: each stream has its own answer. The user's wish (NO_COLOR, FORCE_COLOR) comes first.
 // The text means the same without its colours.
@@ -34,6 +34,9 @@ inline int text_width(std::FILE* stream) { return std::clamp(terminal_width(stre
 /// Prints the text in lines of text_width() columns, all but the first indented.
 void say(std::FILE* stream, std::string_view text, int indent = 0);
 
+/// The text in lines of text_width(stdout) columns, after `lead`, below which the lines are indented.
+std::string paragraph(const std::string& text, const std::string& lead = "");
+
 /// Lines of the stream's terminal, else LINES, else 24; within 2 … 500.
 int terminal_height(std::FILE* stream);
 
@@ -55,5 +58,10 @@ struct Paint {
  private:
   std::string painted(std::string_view begin, std::string_view text, std::string_view end) const;
 };
+
+/// How a token is shown where a line break or a blank must be visible: "⏎" for a line break, "␣" for a
+/// blank, "⇥" for a tab; in ASCII "\n", "_" and "\t". The rest is printable(). A text without a
+/// character is shown as ''.
+std::string token_label(std::string_view token, bool unicode = unicode_wanted());
 
 }  // namespace support

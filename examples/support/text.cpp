@@ -149,6 +149,17 @@ std::string wrapped(std::string_view text, int columns, int indent) {
   return lines;
 }
 
+std::string markup_escaped(std::string_view text) {
+  std::string result;
+  for (const char c : printable(text))
+    result += c == '&'   ? "&amp;"
+              : c == '<' ? "&lt;"
+              : c == '>' ? "&gt;"
+              : c == '"' ? "&quot;"
+                         : std::string(1, c);
+  return result;
+}
+
 std::string shell_word(std::string_view text) {
   constexpr std::string_view plain =
       "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-./,:+@%=";

@@ -38,6 +38,10 @@ inline std::string printable(std::string_view text) { return fledge::escaped_tex
 /// A user's text in a message: printable, at most 80 of its bytes, between quotes.
 inline std::string quoted(std::string_view text) { return fledge::in_quotes(text); }
 
+/// The text inside HTML and SVG: & < > " as entities, and what printable() escapes. It is safe between
+/// tags, and in an attribute between double quotes.
+std::string markup_escaped(std::string_view text);
+
 /// The text as a shell reads it as one word: in single quotes where it needs them, or like
 /// $'a\x0ab' if it has bytes that printable() escapes.
 std::string shell_word(std::string_view text);

@@ -1,6 +1,7 @@
 #include "examples/fledge/attention/attention_weights.h"
 
 #include "examples/support/errors.h"
+#include "nn/io/utf8.h"
 
 namespace fledge {
 
@@ -39,6 +40,41 @@ std::vector<HeadNumber> chosen_heads(const AttentionWeights& attention, const He
       if (choice.layer.value_or(layer) == layer && choice.head.value_or(head) == head)
         chosen.push_back({layer, head});
   return chosen;
+}
+
+Json as_json(const AttentionWeights& attention, const std::vector<HeadNumber>& heads) {
+  const Dim T = attention.size();
+  std::vector<std::string> tokens;
+  for (const std::string& token : attention.tokens) tokens.push_back(utf8_text(token));
+  std::vector<Json> all;
+  for (const HeadNumber& head : heads) {
+    std::vector<std::vector<float>> weights;
+    for (Dim query = 0; query < T; ++query) {
+      weights.emplace_back();
+      for (Dim key = 0; key < T; ++key)
+        weights.back().push_back(static_cast<float>(attention.weight(head, query, key)));
+    }
+    all.push_back(Json::object({{"layer", head.layer}, {"head", head.head}, {"weights", weights}}));
+  }
+  return Json::object(
+      {{"begin", attention.begin}, {"ids", attention.ids}, {"tokens", tokens}, {"heads", all}});
+}
+
+support::Rows attention_rows(const AttentionWeights& attention,
+                             const std::vector<HeadNumber>& heads) {
+  support::Rows rows({"layer", "head", "query", "query_id", "query_token", "key", "key_id",
+                      "key_token", "weight"});
+  const auto at = [&](const auto& list, Dim index) {
+    return list[static_cast<std::size_t>(index)];
+  };
+  for (const HeadNumber& head : heads)
+    for (Dim query = 0; query < attention.size(); ++query)
+      for (Dim key = 0; key < attention.seen(query); ++key)
+        rows.add({head.layer, head.head, attention.begin + query, at(attention.ids, query),
+                  at(attention.tokens, query), attention.begin + key, at(attention.ids, key),
+                  at(attention.tokens, key),
+                  static_cast<float>(attention.weight(head, query, key))});
+  return rows;
 }
 
 }  // namespace fledge

@@ -1,14 +1,14 @@
 // The attention weights of a pass over a text: of each layer, head, query and key.
 //
-// Not here: showing them (attention_report.h, attention_picture.h), exporting them
-// (attention_data.h). Key idea: the weights come from the decoder that computed the logits, so what
-// is shown is what was computed.
+// Not here: showing them to people (attention_report.h). Key idea: the weights come from the decoder
+// that computed the logits, so what is shown is what was computed.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "examples/support/table.h"
 #include "nn/gpt/decoder.h"
 #include "nn/text/tokenizer.h"
 
@@ -50,5 +50,13 @@ struct HeadChoice {
 /// Throws UsageError for a layer or a head that a model of these sizes does not have.
 void require_heads_of_model(const HeadChoice& choice, const LanguageModelSizes& sizes);
 std::vector<HeadNumber> chosen_heads(const AttentionWeights& attention, const HeadChoice& choice);
+
+/// {"begin":…,"ids":[…],"tokens":[…],"heads":[{"layer":…,"head":…,"weights":[[…],…]},…]}. The weights,
+/// with the digits that give the same float, have a row for each query and a column for each key; a
+/// key that the query does not see has 0.
+Json as_json(const AttentionWeights& attention, const std::vector<HeadNumber>& heads);
+/// A row for each query and each key that it can see. Both are positions in the text, counted from 0.
+support::Rows attention_rows(const AttentionWeights& attention,
+                             const std::vector<HeadNumber>& heads);
 
 }  // namespace fledge

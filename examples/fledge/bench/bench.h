@@ -1,16 +1,18 @@
-// The measurements: each function runs one piece of work many times, in turn with what limits it.
+// The measurements: each function runs one piece of work many times, in turn with what limits it: work
+// on the same threads that takes as little time as this machine allows.
 //
 // Machines change their speed within seconds, so a row is compared with its limit in the same
 // seconds: the best times with each other, and the medians.
-// Next: timing.h, limits.h, work.cpp.
+// Next: timing.h, work.cpp, machine.cpp.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "engine/array.h"
 #include "examples/fledge/bench/timing.h"
-#include "examples/support/peak_memory.h"
+#include "nn/gpt/language_model.h"
 
 namespace fledge::bench {
 
@@ -57,5 +59,27 @@ Row cross_attention(std::int64_t batch, std::int64_t heads, std::int64_t queries
 Row op(const std::string& name, std::int64_t rows, std::int64_t columns);
 /// One recorded op on 3×3 numbers: forward (first), and backward with its graph freed (second).
 std::vector<Row> overhead();
+
+struct Limit {
+  std::string name;           // for the table
+  std::function<void()> run;  // all threads
+  double runs = 1;            // as many take the least time that one run of the row can take
+};
+
+/// Multiply-adds on registers, two operations each, as many as the row has operations.
+Limit multiply_adds(double flops);
+/// An op that computes almost nothing, forward and backward, on new arrays as the row's: y = x + 1,
+/// then dx = dy + y. Caches help it as they help the row.
+Limit memory(const Array& x, const Array& dy);
+/// Reads every weight that a token needs, where it lies.
+Limit reading(const LanguageModel& model);
+/// Bytes that reading() reads.
+double bytes_of_token(const LanguageModel& model);
+
+/// The row with the times of both.
+Row with_times(Row row, const Limit& limit, const Turns& times);
+/// The same; `work` is measured here, in turn with the limit.
+Row measured(Row row, std::function<void()> work, const Limit& limit, double budget = 0.6,
+             std::int64_t count = 0);
 
 }  // namespace fledge::bench

@@ -5,8 +5,8 @@
 #include "engine/array_math.h"
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/simd.h"
-#include "examples/fledge/bench/limits.h"
-#include "nn/gpt/language_model.h"
+#include "examples/fledge/bench/bench.h"
+#include "examples/support/peak_memory.h"
 
 namespace fledge::bench {
 

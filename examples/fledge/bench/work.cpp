@@ -1,19 +1,56 @@
 // The pieces of work that are measured, each as a program of a user would call it.
+#include <algorithm>
 #include <functional>
+#include <initializer_list>
 #include <memory>
+#include <optional>
 
 #include "engine/array_math.h"
 #include "engine/autograd.h"
 #include "engine/ops.h"
-#include "examples/fledge/bench/limits.h"
-#include "examples/fledge/bench/model.h"
+#include "examples/fledge/bench/bench.h"
 #include "examples/fledge/step_cost.h"
+#include "examples/support/peak_memory.h"
+#include "nn/generate/sampler.h"
 #include "nn/optim/adamw.h"
 #include "nn/optim/optimizer.h"
 
 namespace fledge::bench {
 
 namespace {
+
+constexpr double least_seconds = 3;  // of all that is measured of generation
+constexpr Dim tokens_a_prompt = 32;  // then the prompt is read again, by a new decoder
+
+/// "4x4x128"
+std::string by(std::initializer_list<std::int64_t> sizes) {
+  std::string text;
+  for (const std::int64_t size : sizes) text += (text.empty() ? "" : "x") + std::to_string(size);
+  return text;
+}
+
+std::string short_vocabulary_of(const StepSizes& sizes) {
+  return " " + std::to_string(sizes.vocab) + (sizes.bias ? "" : " no bias");
+}
+
+std::string vocabulary_of(const StepSizes& sizes) { return " vocab" + short_vocabulary_of(sizes); }
+
+LanguageModelSizes model_sizes(const StepSizes& sizes) {
+  return {.vocabulary = sizes.vocab,
+          .context = sizes.context,
+          .layers = sizes.layers,
+          .heads = sizes.heads,
+          .width = sizes.width,
+          .bias = sizes.bias ? Bias::with : Bias::without};
+}
+
+LanguageModel model_of(const StepSizes& sizes, Rng& rng) { return {model_sizes(sizes), rng}; }
+
+std::vector<Dim> random_tokens(Dim count, Dim vocab, Rng& rng) {
+  std::vector<Dim> tokens(static_cast<std::size_t>(count));
+  for (Dim& token : tokens) token = rng.below(vocab);
+  return tokens;
+}
 
 Tensor drawn(const Shape& shape, std::uint64_t seed) {
   Rng rng(seed);
@@ -140,6 +177,54 @@ std::vector<Row> overhead() {
             .peak_mb = support::peak_megabytes()};
   };
   return {row("overhead forward", forward.times()), row("overhead backward", back.times())};
+}
+
+// A token needs each weight once, in one multiply-add: reading the weights from memory takes longer than
+// computing with them. So a token is compared with a loop that reads the same weights.
+std::vector<Row> generate(const StepSizes& sizes) {
+  Rng rng(1);
+  const LanguageModel model = model_of(sizes, rng);
+  const Dim half = std::max<Dim>(1, sizes.context / 2);
+  const Dim length = sizes.prompt > 0 ? sizes.prompt : std::min<Dim>(64, half);
+  const Dim most_tokens = std::min(tokens_a_prompt, sizes.context - length);  // of one window
+  const std::vector<Dim> words = random_tokens(length, sizes.vocab, rng);
+  const double flops = operations_of_prompt(model.sizes, static_cast<double>(length));
+  const Limit of_prompt = multiply_adds(flops), of_token = reading(model);
+
+  std::optional<Decoder> decoder;
+  Array logits;
+  Timer prompt([&] { logits = decoder.emplace(model).read(words); });
+  Timer token([&] { logits = decoder->read({sample(logits, {}, rng)}); });
+  Timer computing(of_prompt.run), weights(of_token.run);
+  const auto begin = Clock::now();
+  const auto enough = [&] {
+    return sizes.steps > 0
+               ? token.runs() >= sizes.steps
+               : prompt.timings() >= least_turns && seconds_since(begin) >= least_seconds;
+  };
+  while (!enough()) {
+    computing.run(prompt.run(0) / 4);
+    Dim left = sizes.steps > 0 ? std::min(most_tokens, sizes.steps - token.runs()) : most_tokens;
+    for (const Dim end = token.runs() + left; token.runs() < end;)
+      weights.run(token.run(work_turn, end - token.runs()) / 4);
+  }
+
+  const std::string shape = by({sizes.layers, sizes.heads, sizes.width});
+  const std::string vocab = vocabulary_of(sizes);
+  const std::string context = " context " + std::to_string(sizes.context);
+  const std::string tokens = " " + std::to_string(length);
+  return {with_times({.name = "prompt",
+                      .sizes = shape + context + " tokens" + tokens + vocab,
+                      .short_sizes = shape + tokens + short_vocabulary_of(sizes),
+                      .flops = flops,
+                      .tokens = static_cast<double>(length)},
+                     of_prompt, {prompt.times(), computing.times()}),
+          with_times({.name = "generate",
+                      .sizes = shape + context + vocab,
+                      .short_sizes = shape + short_vocabulary_of(sizes),
+                      .bytes = bytes_of_token(model),
+                      .tokens = 1},
+                     of_token, {token.times(), weights.times()})};
 }
 
 }  // namespace fledge::bench

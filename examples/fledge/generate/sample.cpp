@@ -1,6 +1,7 @@
 #include "examples/fledge/generate/sample.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "examples/fledge/train/source.h"
@@ -8,6 +9,77 @@
 #include "nn/io/files.h"
 
 namespace fledge {
+
+namespace {
+
+constexpr std::size_t most_choices = 5;
+constexpr int choice_columns = 16, name_columns = 6;  // five fit into 80 columns
+
+/// The bytes of a growing text that can be shown: all but an end that may become `stop`, or a code
+/// point of UTF-8. "": there is no stop string.
+std::size_t final_size(std::string_view text, std::string_view stop) {
+  std::size_t held = stop.empty() ? 0 : std::min(stop.size() - 1, text.size());
+  while (held > 0 && text.substr(text.size() - held) != stop.substr(0, held)) --held;
+  text.remove_suffix(held);
+  for (std::size_t bytes = 1; bytes <= std::min<std::size_t>(3, text.size()); ++bytes) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - bytes]);
+    if (byte < 0x80) break;
+    if (byte < 0xC0) continue;  // not the first byte of a code point
+    const std::size_t length = byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
+    return bytes < length ? text.size() - bytes : text.size();
+  }
+  return text.size();
+}
+
+DrawnToken drawn_token(const Array& logits, const SampleOptions& options, Dim token, Dim position) {
+  DrawnToken step{{token, 0, 0}, {}, position};
+  for (const Choice& choice : choices(logits, options)) {
+    const auto rank = static_cast<Dim>(step.likeliest.size()) + 1;
+    step.likeliest.push_back({choice.token, choice.probability, rank});
+    if (choice.token == token) step.drawn = step.likeliest.back();
+  }
+  if (step.likeliest.size() > most_choices) {
+    step.likeliest.resize(most_choices);
+    if (step.drawn.rank > static_cast<Dim>(most_choices)) step.likeliest.back() = step.drawn;
+  }
+  return step;
+}
+
+/// What the lines of --probs mean.
+std::string probabilities_title(const SampleOptions& options, int columns) {
+  std::string settings = support::formatted("temperature %g", options.temperature);
+  if (options.top_k > 0) settings += ", top-k " + std::to_string(options.top_k);
+  if (options.top_p < 1) settings += support::formatted(", top-p %g", options.top_p);
+  return support::wrapped("The likeliest tokens of each step and their probabilities at " +
+                              settings + ". The one in brackets was drawn.",
+                          columns) +
+         "\n";
+}
+
+/// A line: the likeliest tokens with their probabilities, the drawn one in brackets.
+std::string probabilities_text(const DrawnToken& step, const Tokenizer& tokenizer, int columns,
+                               support::Paint paint) {
+  const bool unicode = support::unicode_wanted();
+  std::vector<RankedChoice> fitting = step.likeliest;
+  const auto room = static_cast<std::size_t>(std::max(1, columns / choice_columns));
+  if (room < fitting.size()) {
+    fitting.resize(room);
+    if (step.drawn.rank > static_cast<Dim>(room)) fitting.back() = step.drawn;
+  }
+  std::string line;
+  for (const RankedChoice& choice : fitting) {
+    const std::string name =
+        support::cut(support::token_label(tokenizer.decode({choice.token}), unicode), name_columns,
+                     unicode ? "…" : ".");
+    const std::string text = name + " " + support::percent(choice.probability);
+    const bool is_drawn = choice.token == step.drawn.token;
+    line +=
+        support::pad_right(is_drawn ? paint.accent("[" + text + "]") : " " + text, choice_columns);
+  }
+  return line.erase(line.find_last_not_of(' ') + 1) + "\n";
+}
+
+}  // namespace
 
 std::string piece_of(const Tokenizer& tokenizer, Dim token, Dim before) {
   if (before < 0) return tokenizer.decode({token});
@@ -24,20 +96,6 @@ std::string shown(const std::string& text, bool raw) {
     begin = end + 1;
   }
   return result;
-}
-
-std::size_t final_size(std::string_view text, std::string_view stop) {
-  std::size_t held = stop.empty() ? 0 : std::min(stop.size() - 1, text.size());
-  while (held > 0 && text.substr(text.size() - held) != stop.substr(0, held)) --held;
-  text.remove_suffix(held);
-  for (std::size_t bytes = 1; bytes <= std::min<std::size_t>(3, text.size()); ++bytes) {
-    const auto byte = static_cast<unsigned char>(text[text.size() - bytes]);
-    if (byte < 0x80) break;
-    if (byte < 0xC0) continue;  // not the first byte of a code point
-    const std::size_t length = byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
-    return bytes < length ? text.size() - bytes : text.size();
-  }
-  return text.size();
 }
 
 void put(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
@@ -104,6 +162,34 @@ Sample sample_of(const Task& task, Rng rng) {
     sample.attention->begin = sample.read - sample.attention->size();
   }
   return sample;
+}
+
+double DrawnToken::surprise() const { return -std::log2(drawn.probability); }
+
+Json as_json(const std::vector<DrawnToken>& steps, const Tokenizer& tokenizer) {
+  std::vector<Json> all;
+  for (const DrawnToken& step : steps) {
+    support::Rows likeliest({"id", "token", "probability", "rank"});
+    for (const RankedChoice& choice : step.likeliest)
+      likeliest.add(
+          {choice.token, tokenizer.decode({choice.token}), choice.probability, choice.rank});
+    all.push_back(Json::object({{"position", step.position},
+                                {"id", step.drawn.token},
+                                {"token", utf8_text(tokenizer.decode({step.drawn.token}))},
+                                {"probability", step.drawn.probability},
+                                {"rank", step.drawn.rank},
+                                {"likeliest", likeliest.json()}}));
+  }
+  return all;
+}
+
+support::Rows probability_rows(const std::vector<DrawnToken>& steps, const Tokenizer& tokenizer) {
+  support::Rows rows({"position", "rank", "id", "token", "probability", "drawn"});
+  for (const DrawnToken& step : steps)
+    for (const RankedChoice& choice : step.likeliest)
+      rows.add({step.position, choice.rank, choice.token, tokenizer.decode({choice.token}),
+                choice.probability, choice.token == step.drawn.token ? 1 : 0});
+  return rows;
 }
 
 }  // namespace fledge

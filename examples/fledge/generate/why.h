@@ -1,7 +1,7 @@
 // generate --why: the attention in the step that drew a word, and the effect of each token on it.
 //
-// Not here: hiding a token (nn/inspect/ablation.h), showing the result (why_report.h). Key idea: a
-// large attention weight does not prove a large effect, so both are shown side by side.
+// Not here: hiding a token (nn/inspect/ablation.h). Key idea: a large attention weight does not prove
+// a large effect, so both are shown side by side.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "examples/fledge/trained_model.h"
+#include "examples/support/table.h"
 #include "nn/inspect/ablation.h"
 
 namespace fledge {
@@ -40,9 +41,7 @@ struct Why {
 
   double probability() const { return std::exp(left_out.log_p); }
   /// In the text, counted from 0, as --attention counts it.
-  std::string position(std::size_t index) const {
-    return std::to_string(begin + static_cast<Dim>(index));
-  }
+  Dim position(std::size_t index) const { return begin + static_cast<Dim>(index); }
   /// With this token hidden; not for the last one, where the prediction is made.
   double probability_without(std::size_t index) const {
     return std::exp(left_out.without.at(index));
@@ -56,5 +55,18 @@ struct Why {
 /// read: the window of the decoder when it drew the token; `begin`: its position in the text.
 Why why_drawn(const TrainedModel& trained, const std::string& word, std::vector<Dim> read,
               Dim begin, Dim token);
+
+/// The probability of the token and what it becomes with each of three tokens hidden, as bars; the
+/// text with shades of what each token costs; and where each head looked.
+std::string why_text(const Why& why, const Tokenizer& tokenizer, int columns, support::Paint paint);
+
+/// {"word":…,"was_drawn":…,"id":…,"token":…,"probability":…,"begin":…,"read":[…],"read_ids":[…],
+/// "heads":[…],"ln_p":…,"left_out":[{"position":…,"id":…,"token":…,"probability":…,"ln_p":…,
+/// "change":…},…]}. Positions count from 0 in the text, and `read` begins at `begin`; an id is a
+/// token's number; the change is that of ln p.
+Json as_json(const Why& why, const Tokenizer& tokenizer);
+
+/// A row for each token that can be hidden; none without an answer.
+support::Rows why_rows(const std::optional<Why>& why, const Tokenizer& tokenizer);
 
 }  // namespace fledge

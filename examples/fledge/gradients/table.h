@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "examples/fledge/check_row.h"
-#include "examples/fledge/explanation.h"
 #include "nn/module_cases.h"
 
 namespace fledge {

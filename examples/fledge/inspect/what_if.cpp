@@ -10,7 +10,6 @@
 #include "examples/support/plots.h"
 #include "examples/support/table.h"
 #include "examples/support/text.h"
-#include "examples/support/token_label.h"
 
 namespace fledge {
 
@@ -170,22 +169,20 @@ WhatIf what_if(const TrainedModel& trained, const std::string& text, const RowRe
   return result;
 }
 
-std::string what_if_text(const WhatIf& result, const TrainedModel& trained, bool unicode) {
-  using Align = support::Table::Align;
+std::string what_if_text(const WhatIf& result, const TrainedModel& trained) {
+  const bool unicode = support::unicode_wanted();
   const auto label = [&](const std::string& token) {
     return support::cut(support::token_label(token, unicode), 20, unicode ? "…" : ".");
   };
   const auto percent = [](double share) { return support::formatted("%.1f %%", 100 * share); };
   const std::string query = label(result.tokens[static_cast<std::size_t>(result.row.query)]);
-  support::Table row(
-      {{query + " looks at", Align::left}, {"as it is", Align::right}, {"changed", Align::right}});
+  support::Table row = support::Table::of_numbers({query + " looks at", "as it is", "changed"});
   for (std::size_t key = 0; key < result.own.size(); ++key)
     row.row(
         {label(result.tokens[key]), percent(result.own[key]), percent(result.row.weights[key])});
-  support::Table next({{"next token", Align::left},
-                       {"as it is", Align::right},
-                       {"changed", Align::right},
-                       {"", Align::left}});
+  using Align = support::Table::Align;
+  support::Table next(
+      {{"next token"}, {"as it is", Align::right}, {"changed", Align::right}, {""}});
   const int room = support::terminal_width(stdout), bar_room = std::clamp(room - 41, 0, 20);
   const Dim V = trained.model.sizes.vocabulary;
   const std::vector<double> before = by_token(result.before, V), after = by_token(result.after, V);
@@ -200,18 +197,16 @@ std::string what_if_text(const WhatIf& result, const TrainedModel& trained, bool
       (result.row.head || heads == 1
            ? ", head " + std::to_string(result.row.head.value_or(0)) + "."
            : ", all " + std::to_string(heads) + " heads. \"as it is\": the mean of the heads.");
-  return support::wrapped(which, support::text_width(stdout)) + "\n\n" +
-         row.text(unicode, {}, room) + "\n" + next.text(unicode, {}, room);
+  return support::paragraph(which) + "\n" + row.text(unicode, {}, room) + "\n" +
+         next.text(unicode, {}, room);
 }
 
 Json as_json(const WhatIf& result, const TrainedModel& trained) {
-  std::vector<Json> next;
+  support::Rows next({"id", "token", "before", "after"});
   const std::vector<double> after = by_token(result.after, trained.model.sizes.vocabulary);
-  for (const Choice& choice : result.before)
-    next.push_back(Json::object({{"id", choice.token},
-                                 {"token", utf8_text(trained.tokenizer().decode({choice.token}))},
-                                 {"before", choice.probability},
-                                 {"after", after[static_cast<std::size_t>(choice.token)]}}));
+  for (const auto& [token, before] : result.before)
+    next.add({token, trained.tokenizer().decode({token}), before,
+              after[static_cast<std::size_t>(token)]});
   std::vector<std::string> tokens;
   for (const std::string& token : result.tokens) tokens.push_back(utf8_text(token));
   return Json::object({{"ids", result.ids},
@@ -221,7 +216,7 @@ Json as_json(const WhatIf& result, const TrainedModel& trained) {
                        {"query", result.row.query},
                        {"own", result.own},
                        {"row", result.row.weights},
-                       {"next", next}});
+                       {"next", next.json()}});
 }
 
 }  // namespace fledge

@@ -41,7 +41,7 @@ WhatIf what_if(const TrainedModel& trained, const std::string& text, const RowRe
 
 /// The row, and the tokens that are most likely before or after the change. Lines of at most 80
 /// columns.
-std::string what_if_text(const WhatIf& result, const TrainedModel& trained, bool unicode);
+std::string what_if_text(const WhatIf& result, const TrainedModel& trained);
 Json as_json(const WhatIf& result, const TrainedModel& trained);
 
 }  // namespace fledge

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "examples/support/line_plot.h"
+#include "examples/support/plots.h"
 
 namespace fledge {
 

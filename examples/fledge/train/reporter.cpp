@@ -2,7 +2,6 @@
 
 #include <cstdio>
 
-#include "examples/fledge/attention/attention_data.h"
 #include "examples/fledge/attention/attention_report.h"
 #include "examples/fledge/train/samples.h"
 #include "examples/fledge/train/source.h"

@@ -40,8 +40,8 @@ struct Trained {
   LanguageModel model;
   std::vector<double> losses;
 
-  explicit Trained(std::uint64_t seed, const Variant& variant = {})
-      : model(new_model(the_text(), seed, variant)),
+  explicit Trained(std::uint64_t seed, const Recipe& recipe = {})
+      : model(new_model(the_text(), seed, recipe)),
         losses(birds::train(model, the_text(), seed)) {}
 };
 
@@ -84,7 +84,7 @@ TEST_CASE("birds text model: one layer, one head, a context as long as the longe
   CHECK(sizes.context == static_cast<Dim>(longest));
 }
 
-TEST_CASE("birds text model: the same seed gives the same bits; a variant differs alone") {
+TEST_CASE("birds text model: the same seed gives the same bits; a recipe differs alone") {
   const Trained again(1), other(2);
   CHECK(again.losses == trained_1().losses);
   CHECK(other.losses != trained_1().losses);
@@ -92,8 +92,8 @@ TEST_CASE("birds text model: the same seed gives the same bits; a variant differ
   CHECK(birds::train(model, the_text(), 2) != trained_1().losses);
   const std::vector<Tensor> p = parameters(trained_1().model), q = parameters(again.model);
   for (std::size_t i = 0; i < p.size(); ++i) CHECK(tests::same_bits(q.at(i).value(), p[i].value()));
-  CHECK(Trained(1, {.without = {.mask = true}}).losses.back() < 0.1 * story_1().least_loss);
-  CHECK(Trained(1, {.without = {.attention = true}}).losses.back() >
+  CHECK(Trained(1, {.mask = Masking::none}).losses.back() < 0.1 * story_1().least_loss);
+  CHECK(Trained(1, {.heads = Heads::none}).losses.back() >
         trained_1().losses.back() + 0.1);
 }
 

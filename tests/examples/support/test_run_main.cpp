@@ -1,12 +1,13 @@
-#include <sys/wait.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <exception>
 #include <new>
 
-#include "examples/support/options.h"
+#include "examples/support/errors.h"
 #include "examples/support/run_main.h"
 #include "tests/support/catch.h"
 #include "tests/support/process.h"
@@ -51,6 +52,43 @@ TEST_CASE("run_main: an error is its status and one harmless line, with what to 
     throw std::runtime_error("then this");
   });
   CHECK(half.out == "half, birds: then this\n");
+}
+
+TEST_CASE("run_main: what nothing catches is one harmless line, for which no memory is needed") {
+  const auto terminated = [](const auto& error) {
+    const std::function<int()> body = [&]() -> int { throw error; };
+    return run_here([&] { return run_main("birds", [&]() noexcept { return body(); }); });
+  };
+  const std::string internal = "birds: stopped by an internal error";
+  for (const auto& [result, said] :
+       {std::pair{terminated(std::bad_alloc()),
+                  std::string("birds: out of memory: use smaller sizes")},
+        {terminated(std::runtime_error("a\x1b[2J\n\xc3")), internal + ": a?[2J??"},
+        {terminated(42), internal},
+        {terminated(std::runtime_error(std::string(10000, 'x'))),
+         internal + ": " + std::string(500 - internal.size() - 2, 'x')},
+        {run_here(
+             [] { return run_main(std::string(1000, 'b'), []() -> int { std::terminate(); }); }),
+         std::string(31, 'b') + ": out of memory: use smaller sizes"}}) {
+    CHECK(result.status == 1);
+    CHECK(result.err == said + "\n");
+  }
+}
+
+TEST_CASE("run_main: a stack that is too small is refused before any work") {
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_STACK, &before) == 0);
+  const auto with_stack = [&](rlim_t bytes) {
+    return run_here([&] {
+      const rlimit small{bytes, before.rlim_max};
+      return setrlimit(RLIMIT_STACK, &small) != 0 ? 99 : run_main("birds", [] { return 0; });
+    });
+  };
+  CHECK(with_stack(least_stack).status == 0);
+  const Result refused = with_stack(32 * 1024);
+  CHECK(refused.status == 1);
+  CHECK(refused.err == "birds: needs a stack of " + std::to_string(least_stack / 1024) +
+                           " kB: the limit is 32 kB; raise it with 'ulimit -s 8192'\n");
 }
 
 TEST_CASE("with_advice: what nn throws about its input is unusable, with what to do") {

@@ -1,173 +1,121 @@
-#include <cmath>
+// What a stream is, and what it gets: colours, Unicode, so many columns; how tokens are shown.
 #include "examples/support/terminal.h"
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <map>
-#include <optional>
 
 #include "tests/support/catch.h"
+#include "tests/support/process.h"
 
 using namespace support;
 
 namespace {
 
-/// Sets environment variables (or removes them), and puts back what was there.
-class Variables {
- public:
-  explicit Variables(const std::map<std::string, std::optional<std::string>>& values) {
-    for (const auto& [name, value] : values) {
-      const char* old = std::getenv(name.c_str());
-      before_[name] = old ? std::optional<std::string>(old) : std::nullopt;
-      put(name, value);
-    }
-  }
-  ~Variables() {
-    for (const auto& [name, value] : before_) put(name, value);
-  }
-  Variables(const Variables&) = delete;
-  Variables& operator=(const Variables&) = delete;
+using Variables = std::map<std::string, std::string>;
 
- private:
-  static void put(const std::string& name, const std::optional<std::string>& value) {
-    if (value)
-      setenv(name.c_str(), value->c_str(), 1);
-    else
-      unsetenv(name.c_str());
-  }
-  std::map<std::string, std::optional<std::string>> before_;
-};
+/// What f says, in a process that has of these variables only those given, about a terminal of so many
+/// columns and about a file.
+std::string said_with(const Variables& variables, unsigned short columns,
+                      const std::function<std::string(std::FILE* terminal, std::FILE* file)>& f) {
+  return testing::run_here([&] {
+           for (const char* name :
+                {"NO_COLOR", "FORCE_COLOR", "TERM", "LC_ALL", "LC_CTYPE", "LANG", "COLUMNS"})
+             unsetenv(name);
+           for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
+           const int other_end = posix_openpt(O_RDWR | O_NOCTTY);
+           if (other_end < 0 || grantpt(other_end) != 0 || unlockpt(other_end) != 0) return 1;
+           std::FILE* terminal = fdopen(open(ptsname(other_end), O_RDWR | O_NOCTTY), "w");
+           winsize size{};
+           size.ws_col = columns;
+           if (terminal == nullptr || ioctl(fileno(terminal), TIOCSWINSZ, &size) != 0) return 1;
+           std::fputs(f(terminal, std::tmpfile()).c_str(), stdout);
+           return 0;
+         })
+      .out;
+}
 
-/// A pseudo terminal, seen from the program's side.
-class Terminal {
- public:
-  Terminal() : other_end_(posix_openpt(O_RDWR | O_NOCTTY)) {
-    REQUIRE(other_end_ >= 0);
-    REQUIRE(grantpt(other_end_) == 0);
-    REQUIRE(unlockpt(other_end_) == 0);
-    stream = fdopen(open(ptsname(other_end_), O_RDWR | O_NOCTTY), "w");
-    REQUIRE(stream != nullptr);
-  }
-  ~Terminal() {
-    std::fclose(stream);
-    close(other_end_);
-  }
-  Terminal(const Terminal&) = delete;
-  Terminal& operator=(const Terminal&) = delete;
-
-  void resize(unsigned short columns) const {
-    winsize size{};
-    size.ws_col = columns;
-    REQUIRE(ioctl(fileno(stream), TIOCSWINSZ, &size) == 0);
-  }
-
-  std::FILE* stream = nullptr;
-
- private:
-  int other_end_;
-};
+std::string yes_or_no(bool truth) { return truth ? "yes" : "no"; }
 
 }  // namespace
 
-TEST_CASE("is_terminal: true for a terminal, false for a file and for no stream") {
-  const Terminal terminal;
-  CHECK(is_terminal(terminal.stream));
-  std::FILE* file = std::tmpfile();
-  CHECK_FALSE(is_terminal(file));
-  std::fclose(file);
-  CHECK_FALSE(is_terminal(nullptr));
-}
-
 TEST_CASE("colour_wanted: the user's wish, then the stream") {
-  const Terminal terminal;
-  std::FILE* file = std::tmpfile();
-  struct Wish {
-    std::optional<std::string> no, force, term;
-    bool on_terminal, in_file;
-  };
   const std::string kind = "xterm-256color";
-  for (const auto& [no, force, term, on_terminal, in_file] :
-       std::vector<Wish>{{{}, {}, kind, true, false},
-                         {"1", {}, kind, false, false},
-                         {"", "", kind, true, false},
-                         {{}, "1", kind, true, true},
-                         {"0", "1", kind, false, false},
-                         {{}, {}, "dumb", false, false},
-                         {{}, {}, "", false, false},
-                         {{}, {}, {}, false, false}}) {
-    const Variables set{{{"NO_COLOR", no}, {"FORCE_COLOR", force}, {"TERM", term}}};
-    CHECK(colour_wanted(terminal.stream) == on_terminal);
-    CHECK(colour_wanted(file) == in_file);
-  }
-  std::fclose(file);
+  for (const auto& [variables, said] : std::vector<std::pair<Variables, std::string>>{
+           {{{"TERM", kind}}, "yes no"},
+           {{{"TERM", kind}, {"NO_COLOR", "1"}}, "no no"},
+           {{{"TERM", kind}, {"NO_COLOR", ""}}, "yes no"},
+           {{{"TERM", kind}, {"FORCE_COLOR", "1"}}, "yes yes"},
+           {{{"NO_COLOR", "0"}, {"FORCE_COLOR", "1"}}, "no no"},
+           {{{"FORCE_COLOR", ""}}, "no no"},
+           {{{"TERM", "dumb"}}, "no no"},
+           {{{"TERM", ""}}, "no no"},
+           {{}, "no no"}})
+    CHECK(said_with(variables, 80, [](std::FILE* terminal, std::FILE* file) {
+            return yes_or_no(colour_wanted(terminal)) + " " + yes_or_no(colour_wanted(file));
+          }) == said);
+  CHECK(said_with({}, 80, [](std::FILE* terminal, std::FILE* file) {
+          return yes_or_no(is_terminal(terminal)) + yes_or_no(is_terminal(file)) +
+                 yes_or_no(is_terminal(nullptr));
+        }) == "yesnono");
 }
 
 TEST_CASE("unicode_wanted: the first locale variable that says anything decides") {
-  using Value = std::optional<std::string>;
-  struct Language {
-    Value all, type, language;
-    bool wanted;
+  const std::string german = "de_DE.UTF-8";
+  for (const auto& [variables, said] : std::vector<std::pair<Variables, std::string>>{
+           {{}, "no"},
+           {{{"LANG", german}}, "yes"},
+           {{{"LC_CTYPE", "C"}, {"LANG", german}}, "no"},
+           {{{"LC_ALL", "C.utf8"}, {"LC_CTYPE", "C"}}, "yes"},
+           {{{"LC_ALL", ""}, {"LC_CTYPE", ""}, {"LANG", german}}, "yes"},
+           {{{"LANG", "de_DE.ISO-8859-1"}}, "no"}})
+    CHECK(said_with(variables, 80,
+                    [](std::FILE*, std::FILE*) { return yes_or_no(unicode_wanted()); }) == said);
+}
+
+TEST_CASE("terminal_width: the terminal, COLUMNS, 80; within 20 and 200; of sentences 40 to 80") {
+  const auto widths = [](unsigned short columns, const Variables& variables) {
+    return said_with(variables, columns, [](std::FILE* terminal, std::FILE* file) {
+      return formatted("%d %d %d", terminal_width(terminal), text_width(terminal),
+                       terminal_width(file));
+    });
   };
-  for (const auto& [all, type, language, wanted] :
-       std::vector<Language>{{{}, {}, {}, false},
-                             {{}, {}, "de_DE.UTF-8", true},
-                             {{}, "C", "de_DE.UTF-8", false},
-                             {"C.utf8", "C", "de_DE.UTF-8", true},
-                             {"", "", "de_DE.UTF-8", true},
-                             {{}, {}, "de_DE.ISO-8859-1", false}}) {
-    const Variables set{{{"LC_ALL", all}, {"LC_CTYPE", type}, {"LANG", language}}};
-    CHECK(unicode_wanted() == wanted);
-  }
+  CHECK(widths(93, {}) == "93 80 80");
+  CHECK(widths(47, {}) == "47 47 80");
+  CHECK(widths(5, {}) == "20 40 80");
+  CHECK(widths(3000, {{"COLUMNS", "100"}}) == "200 80 100");
+  CHECK(widths(0, {{"COLUMNS", "100"}}) == "100 80 100");
+  for (const char* none : {"", "x", "100x", " 100", "-100", "0", "99999999999999999999", "0x40"})
+    CHECK(widths(0, {{"COLUMNS", none}}) == "80 80 80");
 }
 
-TEST_CASE("terminal_width: the terminal, COLUMNS, 80; within 20 and 200") {
-  const Terminal terminal;
-  std::FILE* file = std::tmpfile();
-  const Variables none{{{"COLUMNS", {}}}};
-  terminal.resize(93);
-  CHECK(terminal_width(terminal.stream) == 93);
-  CHECK(text_width(terminal.stream) == 80);  // of sentences
-  terminal.resize(47);
-  CHECK(text_width(terminal.stream) == 47);
-  terminal.resize(5);
-  CHECK(terminal_width(terminal.stream) == 20);
-  CHECK(text_width(terminal.stream) == 40);
-  terminal.resize(3000);
-  CHECK(terminal_width(terminal.stream) == 200);
-  CHECK(terminal_width(file) == 80);
-  const Variables columns{{{"COLUMNS", "100"}}};
-  CHECK(terminal_width(terminal.stream) == 200);
-  terminal.resize(0);
-  CHECK(terminal_width(terminal.stream) == 100);
-  CHECK(terminal_width(file) == 100);
-  for (const char* nonsense :
-       {"", "x", "100x", " 100", "-100", "0", "99999999999999999999", "0x40"}) {
-    const Variables wrong{{{"COLUMNS", nonsense}}};
-    CHECK(terminal_width(file) == 80);
-  }
-  std::fclose(file);
-}
-
-TEST_CASE("Paint: colours when on, the text itself when off") {
+TEST_CASE("Paint: colours and grounds when on, the text itself when off") {
   const Paint on{true}, off;
-  CHECK(off.bold("x") + off.good("y") == "xy");
+  CHECK(off.bold("x") + off.good("y") + off.ground("z", 1) == "xyz");
   CHECK(on.bold("").empty());
-  CHECK(on.bold("x") == "\x1b[1mx\x1b[22m");
   CHECK(on.bold(on.bad("x") + "y") == "\x1b[1m\x1b[38;5;166mx\x1b[39my\x1b[22m");
   for (const std::string& text :
        {on.bold("ä鳥"), on.dim("ä鳥"), on.good("ä鳥"), on.bad("ä鳥"), on.accent("ä鳥")})
     CHECK(display_width(text) == 3);
   CHECK(on.good("x") != on.bad("x"));
-}
-
-TEST_CASE("Paint: a ground that is darker for a larger share, none below 0.05") {
-  const support::Paint on{true}, off{false};
-  CHECK(on.ground("walk", 0.6) == "\x1b[38;5;16;48;5;214mwalk\x1b[39;49m");
-  CHECK(on.ground("walk", 1) == "\x1b[38;5;16;48;5;208mwalk\x1b[39;49m");
+  for (const auto& [share, colour] : {std::pair{0.05, "230"},
+                                      {0.25, "222"},
+                                      {0.5, "214"},
+                                      {0.74, "214"},
+                                      {0.75, "208"},
+                                      {1., "208"}})
+    CHECK(on.ground("walk", share) ==
+          "\x1b[38;5;16;48;5;" + std::string(colour) + "mwalk\x1b[39;49m");
   CHECK(on.ground("walk", 0.04) == "walk");
   CHECK(on.ground("walk", NAN) == "walk");
-  CHECK(off.ground("walk", 1) == "walk");
+}
+
+TEST_CASE("token_label: line breaks, blanks and tabs are visible; the rest is harmless") {
+  CHECK(token_label(" the\n\t", true) == "␣the⏎⇥");
+  CHECK(token_label(" the\n\t", false) == "_the\\n\\t");
+  CHECK(token_label("\x1b[2J x鳥\xff", true) == "\\x1b[2J␣x鳥\\xff");
+  CHECK(token_label("", true) == "''");
 }
