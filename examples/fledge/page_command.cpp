@@ -3,7 +3,6 @@
 
 #include "examples/fledge/commands.h"
 #include "examples/fledge/train/page_recorder.h"
-#include "examples/fledge/train/run_folder.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/page/page_file.h"
 #include "examples/support/options.h"
@@ -86,7 +85,7 @@ int page_command(int argc, char** argv) {
   run.steps = settings.training.schedule.steps;
   run.model = &trained.model;
   run.tokenizer = &trained.tokenizer();
-  if (!train::PageRecorder::is_recorded(events)) {
+  if (!train::has_snapshots(events)) {
     try {
       run.plan = plan_of_text(trained, folder);
     } catch (const support::InputError& error) {

@@ -10,7 +10,7 @@
 #include "examples/support/text.h"
 #include "nn/gpt/folder.h"
 #include "nn/text/tokenizer_files.h"
-#include "nn/train/trainer.h"
+#include "nn/train/training_export.h"
 
 namespace fledge {
 
@@ -183,6 +183,22 @@ TokenText TrainedModel::held_out(const std::string& folder) const {
     throw support::InputError("nothing of " + train::name_of(run.settings) + " was held out",
                               "name another text: fledge eval DIR FILE");
   return std::move(corpus.valid);
+}
+
+std::string training_file(const Folder& folder) {
+  const train::SavedRun run = train::open_run(folder);
+  const train::TrainConfig& settings = run.config.settings;
+  const Corpus corpus = train::usable_corpus(train::text_of_run(run.config, folder.path()),
+                                             settings, &run.config.tokenizer);
+  return support::with_advice(
+      "name the folder of a run that fledge train has saved",
+      [&] {
+        Trainer trainer(LanguageModel(settings.sizes, InitialWeights::none()), corpus.train,
+                        settings.training);
+        restore(run.checkpoint, trainer);
+        return training_bytes(trainer, corpus.valid);
+      },
+      support::quoted(folder.file(train::run_file)));
 }
 
 void refuse_numbers(const TrainedModel& trained, std::vector<Dim> ids) {

@@ -61,6 +61,11 @@ void add_text_form(support::Options& options, TextForm& form);
 /// the model. Throws FileError or InputError, which name the file of the folder and its fault.
 TrainedModel load_trained(const std::string& folder, TextForm form = TextForm::text);
 
+/// The bytes of training.safetensors (nn/train/training_export.h) of the run in a folder, after the
+/// last step that was saved: fledge export --training. Reads the run's text again. Throws InputError
+/// naming a file that is missing, changed or damaged, or a model that has no such file.
+std::string training_file(const Folder& folder);
+
 /// For a model whose scores are infinite or NaN. Reads these tokens to find the first op with such
 /// a number. Throws InputError that names the file, this op, its parameters and the largest weight.
 [[noreturn]] void refuse_numbers(const TrainedModel& trained, std::vector<Dim> ids);

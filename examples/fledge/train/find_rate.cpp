@@ -1,13 +1,9 @@
-#include "examples/fledge/train/find_rate.h"
-
 #include <cmath>
 #include <cstdio>
 
-#include "examples/fledge/train/defaults.h"
+#include "examples/fledge/train/run.h"
 #include "examples/fledge/train/source.h"
-#include "examples/fledge/train/text_files.h"
 #include "examples/support/text.h"
-#include "nn/io/json.h"
 
 namespace fledge::train {
 
@@ -67,10 +63,8 @@ int find_rate(TrainConfig config) {
     support::refuse_usage("--find-lr tries rates on a new model, --from begins with another",
                           "use one of them");
   config.texts = text_files(config.texts);
-  const Corpus corpus = usable_corpus(read_text(config).text, config, nullptr);
-  config.sizes.vocabulary = corpus.tokenizer.size();
-  if (!config.texts.empty()) choose_for_text(config, corpus);
-  require_window(corpus, config);
+  std::string chosen;
+  const Corpus corpus = new_corpus(config, read_text(config).text, nullptr, chosen);
   const bool holds_out = corpus.valid.size() > 1;
   if (!config.json)
     std::printf("Losses after %lld steps with each rate:\n\n%-12s  %13s  %s\n",

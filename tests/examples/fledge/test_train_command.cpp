@@ -3,7 +3,7 @@
 #include <chrono>
 #include <map>
 
-#include "examples/fledge/train/train_run.h"
+#include "examples/fledge/train/run.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/support/text.h"
 #include "tests/examples/fledge/training.h"

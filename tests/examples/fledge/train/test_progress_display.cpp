@@ -1,5 +1,5 @@
 // The bar and the lines of a run.
-#include "examples/fledge/train/progress_display.h"
+#include "examples/fledge/train/screen.h"
 
 #include <algorithm>
 #include <cmath>

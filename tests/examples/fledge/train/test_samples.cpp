@@ -1,5 +1,5 @@
 // Samples of a model as people see them, and how much of them is copied from the text.
-#include "examples/fledge/train/samples.h"
+#include "examples/fledge/train/report.h"
 
 #include "tests/examples/fledge/training.h"
 

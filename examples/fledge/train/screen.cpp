@@ -1,9 +1,10 @@
-#include "examples/fledge/train/progress_display.h"
+#include "examples/fledge/train/screen.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
+#include "examples/fledge/attention/attention_report.h"
 #include "examples/support/plots.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
@@ -11,10 +12,14 @@
 namespace fledge::train {
 
 using support::formatted;
+using support::printable;
+using support::thousands;
 
 namespace {
 
 constexpr std::size_t curve_points = 10;
+// Of the plot, and of a terminal that has room for it above the bar.
+constexpr int plot_rows = 12, tall_rows = 36;
 
 /// "309k tokens/s"
 std::string tokens_text(double tokens_per_second) {
@@ -41,8 +46,8 @@ std::string bar_line(const Progress& s, const std::vector<double>& curve, Speed 
   const double fraction =
       s.steps > 0 ? static_cast<double>(s.step) / static_cast<double>(s.steps) : 0;
   const std::string percent = formatted("%3.0f%%", 100 * fraction);
-  const std::string steps = " " + support::thousands(s.step) + "/" + support::thousands(s.steps) +
-                            formatted(" loss %.3f", s.loss);
+  const std::string steps =
+      " " + thousands(s.step) + "/" + thousands(s.steps) + formatted(" loss %.3f", s.loss);
   const std::string left = " " + clock_text(remaining(s, speed.steps_per_second)) + " left";
   std::string bar = "|" + support::bar(fraction, 8, unicode) + "|";
   std::string drawn = curve.size() > 1 ? " " + support::sparkline(curve, unicode) : "";
@@ -73,32 +78,32 @@ std::string plain_line(const Progress& s, Speed speed) {
          (rate > 0 ? formatted(" left=%.0fs", remaining(s, rate)) : "");
 }
 
-ProgressDisplay::ProgressDisplay(bool quiet, bool no_progress)
+Screen::Screen(bool quiet, bool no_progress)
     : quiet_(quiet), bar_(!quiet && !no_progress && support::obeys_escapes(stderr)) {}
 
-ProgressDisplay::~ProgressDisplay() {
+Screen::~Screen() {
   if (lines_on_screen_ > 0) std::fputs("\n", stderr);
 }
 
-double ProgressDisplay::elapsed() const {
+double Screen::elapsed() const {
   return std::chrono::duration<double>(Clock::now() - began_).count();
 }
 
-void ProgressDisplay::wipe() {
+void Screen::wipe() {
   if (lines_on_screen_ > 1) std::fprintf(stderr, "\x1b[%dA", lines_on_screen_ - 1);
   if (lines_on_screen_ > 0) std::fputs("\r\x1b[J", stderr);  // erases what is below too
   lines_on_screen_ = 0;
 }
 
-void ProgressDisplay::say(std::string_view text, int indent) {
+void Screen::say(std::string_view text, int indent) {
   say_lines(support::wrapped(text, support::text_width(stderr), indent));
 }
 
-void ProgressDisplay::say_lines(std::string_view lines) {
+void Screen::say_lines(std::string_view lines) {
   if (!quiet_) warn(lines);
 }
 
-void ProgressDisplay::show_work(std::string_view name, double share) {
+void Screen::show_work(std::string_view name, double share) {
   if (!bar_) return;
   const std::string line = std::string(name) + formatted(" %3.0f%%|", 100 * share) +
                            support::bar(share, 8, support::unicode_wanted()) + "|";
@@ -109,13 +114,14 @@ void ProgressDisplay::show_work(std::string_view name, double share) {
   lines_on_screen_ = 1;
 }
 
-void ProgressDisplay::warn(std::string_view lines) {
+void Screen::warn(std::string_view lines) {
   wipe();
   std::fprintf(stderr, "%.*s\n", static_cast<int>(lines.size()), lines.data());
   std::fflush(stderr);
 }
 
-void ProgressDisplay::show(const Progress& progress) {
+void Screen::show_progress(Progress progress) {
+  progress.pair = pair_;
   const Clock::time_point now = Clock::now();
   if (counted_step_ < 0) {  // the first step that is shown starts the clock of the speed
     counted_step_ = progress.step;
@@ -129,24 +135,24 @@ void ProgressDisplay::show(const Progress& progress) {
     counted_step_ = progress.step;
     counted_ = now;
   }
-  // The curve has every n-th loss. When it has too many points, n doubles.
-  if (progress.step % curve_every_ == 0) curve_.push_back(progress.loss);
-  if (curve_.size() > 2 * curve_points) {
-    for (std::size_t i = 0; 2 * i < curve_.size(); ++i) curve_[i] = curve_[2 * i];
-    curve_.resize((curve_.size() + 1) / 2);
-    curve_every_ *= 2;
+  // When it has too many points, n doubles.
+  if (progress.step % recent_every_ == 0) recent_.push_back(progress.loss);
+  if (recent_.size() > 2 * curve_points) {
+    for (std::size_t i = 0; 2 * i < recent_.size(); ++i) recent_[i] = recent_[2 * i];
+    recent_.resize((recent_.size() + 1) / 2);
+    recent_every_ *= 2;
   }
   const bool first = progress_.step == 0;
   progress_ = progress;
   if (quiet_) return;
   const double pause = std::chrono::duration<double>(now - drawn_).count();
-  const bool is_tall = picture_ && support::terminal_height(stderr) >= picture_lines_;
+  const bool is_tall = support::terminal_height(stderr) >= tall_rows;
   if (!first && pause < (!bar_ ? 10 : is_tall ? 0.25 : 0.1)) return;
   drawn_ = now;
-  draw();
+  draw(true);
 }
 
-void ProgressDisplay::draw() {
+void Screen::draw(bool shows_plot) {
   drawn_step_ = progress_.step;
   const Speed speed{elapsed(), steps_per_second_};
   if (!bar_) {
@@ -155,22 +161,103 @@ void ProgressDisplay::draw() {
   }
   const int columns = support::terminal_width(stderr);
   std::string picture;
-  if (picture_ && support::terminal_height(stderr) >= picture_lines_)
-    picture = picture_(columns - 1);
-  const std::string line = bar_line(progress_, curve_, speed, columns, support::unicode_wanted());
+  if (shows_plot && support::terminal_height(stderr) >= tall_rows)
+    picture = support::plot_text(plot_of(curves_), columns - 1, plot_rows);
+  const std::string line = bar_line(progress_, recent_, speed, columns, support::unicode_wanted());
   wipe();
   std::fprintf(stderr, "%s%s", picture.c_str(), line.c_str());
   std::fflush(stderr);
   lines_on_screen_ = 1 + static_cast<int>(std::count(picture.begin(), picture.end(), '\n'));
 }
 
-void ProgressDisplay::finish() {
+void Screen::finish() {
   if (quiet_ || progress_.step == 0) return;
   wipe();
-  picture_ = {};  // the last state is one line
-  if (bar_ || drawn_step_ != progress_.step) draw();
+  if (bar_ || drawn_step_ != progress_.step) draw(false);  // the last state is one line
   if (lines_on_screen_ > 0) std::fputs("\n", stderr);
   lines_on_screen_ = 0;
+}
+
+void Screen::warn_wrapped(const std::string& line) {
+  constexpr int indent = 14;  // "fledge train: "
+  warn(support::is_terminal(stderr)
+           ? support::wrapped(line, support::terminal_width(stderr), indent)
+           : line);
+}
+
+void Screen::on_event(const Event& event) {
+  std::visit([this](const auto& e) { show(e); }, event);
+}
+
+void Screen::show(const Started& event) {
+  curves_.guessing = event.baselines.uniform;
+  if (!event.config.sizes.variant.without.sees_later_tokens())
+    curves_.counting = event.baselines.counting;
+}
+
+void Screen::show(const Stepped& event) {
+  curves_.training.emplace_back(static_cast<double>(event.step.number), event.step.loss);
+}
+
+void Screen::show(const Evaluated& event) {
+  curves_.held_out.emplace_back(static_cast<double>(event.step), event.held_out);
+}
+
+void Screen::show(const Overfitting& event) {
+  const std::string best = thousands(event.since);
+  say("Overfitting since step " + best +
+      ": the training loss falls, the held-out loss rises. The weights of step " + best +
+      " are kept.");
+  curves_.overfits_since = static_cast<double>(event.since);
+}
+
+void Screen::show(const PairMeasurement& event) {
+  const auto& [step, words, is_first, control, pair, control_pair] = event;
+  const std::string name = printable(words.word) + " -> " + printable(words.looks_at);
+  const auto percent = [](double share) { return formatted("%.0f %%", 100 * share); };
+  if (is_first) pair_ = name + " " + percent(pair.attention);
+  const bool has_control = control_pair.pairs > 0;
+  const std::string place = "  step " + thousands(step) + ": ";
+  const std::string even = percent(pair.chance), second = support::quoted(control);
+  const std::string beside = percent(control_pair.attention);
+  if (known_.insert(name).second)
+    say(place + printable(words.word) + " gives " + printable(words.looks_at) + " " +
+            percent(pair.attention) + " of its attention. An even split would give " + even +
+            (has_control ? "; the control word " + second + " gets " + beside : "") +
+            ". Mean over " + support::counted(pair.pairs, "place") + ".",
+        4);
+  else
+    say(place + name + " " + percent(pair.attention) + " (even split " + even +
+            (has_control ? "; " + second + " " + beside : "") + ")",
+        4);
+}
+
+void Screen::show(const Sampled& event) {
+  if (event.is_final) return;  // the report has all of them together
+  const std::string before = "  step " + thousands(event.step) + ": ";
+  say_lines(before + sample_rows(event.text,
+                                 support::text_width(stderr) - support::display_width(before), 0, 1,
+                                 support::unicode_wanted()));
+}
+
+void Screen::show(const Probed& event) {
+  support::MapStyle style;
+  style.columns = support::terminal_width(stderr);
+  style.paint = {support::colour_wanted(stderr)};
+  say("Attention in " + support::quoted(event.sentence));
+  say_picture(attention_report(event.attention, chosen_heads(event.attention, {}), style));
+}
+
+void Screen::plot() {
+  if (curves_.training.size() < 2) return;
+  say_picture(support::plot_text(plot_of(curves_), support::terminal_width(stderr), plot_rows,
+                                 support::unicode_wanted(), {support::colour_wanted(stderr)}));
+}
+
+// Its last line end is that of say_lines().
+void Screen::say_picture(std::string picture) {
+  if (!picture.empty()) picture.pop_back();
+  say_lines(picture);
 }
 
 }  // namespace fledge::train
