@@ -1,7 +1,7 @@
 // Stops long-running work early, for Ctrl-C. The work calls a test function often and throws
 // Interrupted when it returns true.
 //
-// Not here: signals (examples/fledge/train/stop.h).                       Next: kernels/parallel.h.
+// Not here: signals (examples/fledge/train/run.cpp).                       Next: kernels/parallel.h.
 #pragma once
 
 #include <exception>

@@ -44,16 +44,6 @@ page::Plan plan_of_sample(const TrainedModel& trained) {
   return plan;
 }
 
-/// The step that the last "step" event has.
-std::int64_t last_step(const std::vector<std::string>& events) {
-  for (auto line = events.rbegin(); line != events.rend(); ++line)
-    if (line->starts_with("{\"type\":\"step\""))
-      return page::naming_event("line " + std::to_string(events.rend() - line), [&] {
-        return read_json(*line)["step"].integer(0, std::int64_t{1} << 53);
-      });
-  return 0;
-}
-
 }  // namespace
 
 int page_command(int argc, char** argv) {
@@ -98,8 +88,7 @@ int page_command(int argc, char** argv) {
       "restore the file, or train again",
       [&] {
         run.kept_step = trained.step;
-        run.sentence =
-            page::run_in_words(trained.model, std::max(trained.step, last_step(run.events)));
+        run.sentence = page::run_in_words(trained.model, trained.steps_done);
         return page::run_data(run);
       },
       support::quoted(files.file(train::log_file)));

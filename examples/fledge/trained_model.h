@@ -21,9 +21,10 @@ inline constexpr const char* config_name = "config.json";
 struct TrainedModel {
   LanguageModel model;
   train::RunConfig run;
-  bool lines = false;     // trained on lines, each read from its beginning
-  std::int64_t step = 0;  // of its weights; 0 if the file does not say it
-  std::string file;       // the path of the file with the weights
+  bool lines = false;  // trained on lines, each read from its beginning
+  // Of its weights, and of the run when it was saved; 0 if the file does not say it.
+  std::int64_t step = 0, steps_done = 0;
+  std::string file;  // the path of the file with the weights
   TextForm form = TextForm::text;
 
   const Tokenizer& tokenizer() const { return run.tokenizer; }

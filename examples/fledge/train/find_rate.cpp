@@ -7,6 +7,8 @@
 
 namespace fledge::train {
 
+using support::formatted, support::refuse_usage;
+
 namespace {
 
 constexpr std::int64_t tried_steps = 60;
@@ -48,7 +50,7 @@ void print(const TriedRate& rate, bool holds_out, bool json) {
     std::printf("%-12g  diverged\n", rate.rate);
   } else {
     std::printf("%-12g  %13.4f  %s\n", rate.rate, rate.training,
-                holds_out ? support::formatted("%13.4f", rate.held_out).c_str() : "");
+                holds_out ? formatted("%13.4f", rate.held_out).c_str() : "");
   }
   std::fflush(stdout);
 }
@@ -57,11 +59,11 @@ void print(const TriedRate& rate, bool holds_out, bool json) {
 
 int find_rate(TrainConfig config) {
   if (config.resumes())
-    support::refuse_usage("--find-lr tries rates on a new model, --resume goes on with an old one",
-                          "use one of them");
+    refuse_usage("--find-lr tries rates on a new model, --resume goes on with an old one",
+                 "use one of them");
   if (!config.from.empty())
-    support::refuse_usage("--find-lr tries rates on a new model, --from begins with another",
-                          "use one of them");
+    refuse_usage("--find-lr tries rates on a new model, --from begins with another",
+                 "use one of them");
   config.texts = text_files(config.texts);
   std::string chosen;
   const Corpus corpus = new_corpus(config, read_text(config).text, nullptr, chosen);

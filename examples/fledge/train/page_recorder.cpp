@@ -13,6 +13,8 @@
 
 namespace fledge::train {
 
+using support::formatted, support::printable;
+
 namespace {
 
 constexpr std::string_view plan_mark = "{\"type\":\"page\",";
@@ -148,8 +150,8 @@ std::string PageRecorder::write(std::int64_t done_steps, std::int64_t kept_step,
   const std::string file =
       page::page_file(title(), Json::object({{"kind", "run"}, {"run", data.data}}));
   support::write_output(config_->page, file, page::page_kind);
-  std::string said = "The page is in " + support::printable(config_->page) + " (" +
-                     support::formatted("%.0f kB", static_cast<double>(file.size()) / 1000) +
+  std::string said = "The page is in " + printable(config_->page) + " (" +
+                     formatted("%.0f kB", static_cast<double>(file.size()) / 1000) +
                      "): open it in a browser.";
   for (const std::string& notice : data.notices) said += " " + notice;
   return said;

@@ -13,9 +13,8 @@
 
 namespace fledge::train {
 
-using support::counted;
-using support::formatted;
-using support::thousands;
+using support::counted, support::formatted, support::printable, support::thousands,
+    support::text_width, support::display_width;
 
 namespace {
 
@@ -49,7 +48,7 @@ std::string on_one_line(std::string_view text, bool unicode) {
   std::string line;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find_first_of("\n\t", at), text.size());
-    line += support::printable(text.substr(at, end - at));
+    line += printable(text.substr(at, end - at));
     if (end < text.size()) line += text[end] == '\t' ? " " : unicode ? line_break_mark : "\\n";
     at = end + 1;
   }
@@ -63,7 +62,7 @@ std::size_t fitting(std::string_view text, int columns, bool keeps_words) {
   std::size_t end = 0;
   while (end < text.size()) {
     const std::size_t bytes = code_point_at(text, end).bytes;
-    used += support::display_width(text.substr(end, bytes));
+    used += display_width(text.substr(end, bytes));
     if (used > columns) break;
     end += bytes;
   }
@@ -192,7 +191,7 @@ std::string loss_sentence(const std::string& name, double loss, double bits, dou
 std::string loss_report(const std::string& name, double loss, double bits,
                         const Baselines& baselines, const std::string& token,
                         support::Paint paint) {
-  const int columns = support::text_width(stderr);
+  const int columns = text_width(stderr);
   std::string text =
       support::wrapped(loss_sentence(name, loss, bits, baselines.uniform, token), columns);
   const auto row = [&](const std::string& rival, double its_loss, const std::string& verdict) {
@@ -236,13 +235,16 @@ std::string draw_sample(const Trainer& trainer, const TrainConfig& config, const
   return tokenizer.decode(drawn);
 }
 
+Dim longest_document(const TokenText& text) {
+  std::size_t longest = 0;
+  for (std::size_t d = 0; d + 1 < text.starts.size(); ++d)
+    longest = std::max(longest, text.starts[d + 1] - text.starts[d]);
+  return static_cast<Dim>(longest);
+}
+
 SampleSizes final_sample_sizes(const Corpus& corpus) {
-  const std::vector<std::size_t>& starts = corpus.train.starts;
-  if (starts.empty()) return {3, longest_sample};
-  std::size_t longest = 1;
-  for (std::size_t line = 0; line + 1 < starts.size(); ++line)
-    longest = std::max(longest, starts[line + 1] - starts[line]);
-  return {20, std::min(static_cast<Dim>(longest), longest_sample)};
+  if (corpus.train.starts.empty()) return {3, longest_sample};
+  return {20, std::clamp<Dim>(longest_document(corpus.train), 1, longest_sample)};
 }
 
 std::string sample_rows(std::string_view text, int columns, int indent, int most_rows,
@@ -254,7 +256,7 @@ std::string sample_rows(std::string_view text, int columns, int indent, int most
   for (int row = 1; row <= most_rows; ++row) {
     const bool is_last = row == most_rows;
     const int width = columns - indent - (is_last ? 3 : 0);  // room for "..."
-    const bool fits = support::display_width(rest) <= columns - indent;
+    const bool fits = display_width(rest) <= columns - indent;
     const std::size_t end = fits ? rest.size() : fitting(rest, width, most_rows > 1);
     const std::size_t last = rest.substr(0, end).find_last_not_of(' ');
     rows += (row > 1 ? "\n" : "") + margin + std::string(rest.substr(0, last + 1));
@@ -271,11 +273,10 @@ std::string final_samples_text(const std::vector<std::string>& samples, bool are
   std::string text;
   if (are_lines) {
     for (const std::string& sample : samples) text += (text.empty() ? "" : "\n ") + sample;
-    return sample_rows(text, support::text_width(stderr), 2, 6, unicode);
+    return sample_rows(text, text_width(stderr), 2, 6, unicode);
   }
   for (const std::string& sample : samples)
-    text += (text.empty() ? "" : "\n\n") +
-            sample_rows(sample, support::text_width(stderr), 2, 4, unicode);
+    text += (text.empty() ? "" : "\n\n") + sample_rows(sample, text_width(stderr), 2, 4, unicode);
   return text;
 }
 
@@ -296,11 +297,11 @@ std::string copied_report(const std::vector<std::string>& samples, const Corpus&
   const VerbatimOverlap found = verbatim_overlap(all, text, long_stretch);
   if (!report.empty() && found.share == 0) return report;
   report += report.empty() ? "" : "\n";
-  report += support::formatted("%.0f %%", 100 * found.share) +
+  report += formatted("%.0f %%", 100 * found.share) +
             " of these samples are copies from your text (counted: passages of at least " +
             std::to_string(long_stretch) +
             " characters). The longest passage that also occurs in your text has " +
-            support::counted(static_cast<std::int64_t>(found.longest), "character") + ".";
+            counted(static_cast<std::int64_t>(found.longest), "character") + ".";
   return report;
 }
 

@@ -74,6 +74,9 @@ std::string token_word(Tokens kind);
 std::string draw_sample(const Trainer& trainer, const TrainConfig& config, const Corpus& corpus,
                         Dim count, std::int64_t number);
 
+/// The tokens of the longest document, with the boundary in front of it; 0 for a stream.
+Dim longest_document(const TokenText& text);
+
 /// How many samples of the final model are drawn, and of how many tokens at most: 3 pieces of a
 /// stream, or 20 lines as long as the longest of the text.
 struct SampleSizes {

@@ -1,15 +1,17 @@
 #include "examples/fledge/train/run.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 
 #include "engine/base/interrupt.h"
 #include "examples/fledge/step_cost.h"
-#include "examples/fledge/train/defaults.h"
 #include "examples/fledge/train/source.h"
-#include "examples/fledge/train/stop.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/support/peak_memory.h"
 #include "examples/support/text.h"
@@ -17,16 +19,63 @@
 
 namespace fledge::train {
 
-using support::formatted;
-using support::printable;
-using support::thousands;
+using support::counted, support::formatted, support::printable, support::thousands,
+    support::shell_word, support::InputError, support::unicode_wanted, support::with_advice;
 
 namespace {
 
-using RunClock = std::chrono::steady_clock;
-
 // Tokens of a sample during training: a row of a terminal has room for some 60 characters of it.
 constexpr Dim sample_tokens = 80;
+
+// Ctrl-C: the first interrupts what is in hand, and the run saves; the second ends the program. A hangup
+// counts as the first only: a terminal that closes may send it twice, from the kernel and from the
+// shell.
+
+std::atomic<int> received_signal{0};  // 0: none
+static_assert(
+    std::atomic<int>::is_always_lock_free);  // otherwise a signal handler could not use it
+
+void request_stop(int signal) {
+  int none = 0;
+  if (!received_signal.compare_exchange_strong(none, signal) && signal != SIGHUP)
+    _exit(128 + signal);
+}
+
+/// During its lifetime SIGINT, SIGTERM and SIGHUP request a stop; at other times they end the
+/// program.
+class StopSignals {
+ public:
+  StopSignals() {
+    received_signal = 0;
+    set_handlers(request_stop);
+  }
+  ~StopSignals() { set_handlers(SIG_DFL); }
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+
+  static bool stop_requested() { return received_signal != 0; }
+  /// Ends the program with the signal it received, so that a calling shell script stops too.
+  [[noreturn]] static void end_by_signal() {
+    const int number = received_signal;
+    set_handlers(SIG_DFL);
+    std::fflush(nullptr);
+    raise(number);
+    _exit(128 + number);  // in case the signal is blocked
+  }
+
+ private:
+  static void set_handlers(void (*handler)(int)) {
+    struct sigaction action {};
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESTART;  // restart interrupted write() calls
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+      struct sigaction before {};
+      sigaction(signal, nullptr, &before);
+      // Do not change an ignored signal (nohup).
+      if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
+    }
+  }
+};
 
 bool holds_out(const Run& run) { return run.corpus.valid.size() > 1; }
 
@@ -45,97 +94,6 @@ bool shows_samples(const Run& run) {
 // dropout: beside the held-out loss stands the loss of the same model.
 double training_loss(const Run& run) {
   return run.trainer.loss_on(run.corpus.train, run.config.training.batch, training_windows);
-}
-
-// How a run begins: its text, model and folder.
-
-void require_memory(const TrainConfig& config) {
-  const auto number = [](std::int64_t n) { return static_cast<double>(n); };
-  const LanguageModelSizes& s = config.sizes;
-  const double bytes = 4 * numbers_of_step(number(s.layers), number(s.width), number(s.context),
-                                           number(config.training.batch), number(s.vocabulary));
-  if (bytes <= machine_memory()) return;
-  throw support::CommandError(
-      support::Exit::failed,
-      formatted("a step needs about %.0f MB of memory, this machine has %.0f MB", bytes / 1e6,
-                machine_memory() / 1e6),
-      "use smaller --width, --layers, --context or --batch");
-}
-
-// The sizes of the model of --from. --context may shorten its context, --dropout may differ.
-void take_sizes(TrainConfig& config, const LanguageModelSizes& from) {
-  LanguageModelSizes sizes = from;
-  if (config.given.contains("--context")) sizes.context = config.sizes.context;
-  if (sizes.context > from.context)
-    throw support::InputError("--context " + std::to_string(sizes.context) +
-                                  " is longer than that of the model of --from, " +
-                                  std::to_string(from.context),
-                              "use --context " + std::to_string(from.context) + " or less");
-  sizes.dropout = config.sizes.dropout;
-  sizes.variant.tie_qk = config.sizes.variant.tie_qk;
-  sizes.variant.freeze = config.sizes.variant.freeze;
-  config.sizes = sizes;
-  for (const char* known : {"--layers", "--heads", "--width", "--context"})
-    config.given.insert(known);
-}
-
-// Copies the weights; of the position table the first `context` rows.
-void take_weights(const LanguageModel& model, const LanguageModel& from) {
-  const auto to = parameters(model), all = parameters(from);
-  for (std::size_t p = 0; p < to.size(); ++p)
-    std::copy_n(all[p].value().data(), to[p].size(), to[p].write());
-  set_held_values(model);
-}
-
-// Makes the folder. One that is named after the text has another number if a run that begins at the
-// same time has taken its name.
-void begin_folder(Run& run, const std::string& own_name) {
-  if (run.config.force) return run.store.begin(Place::replaceable);
-  if (own_name.empty()) return run.store.begin(Place::empty);
-  for (;;) {
-    try {
-      return run.store.begin(Place::unused);
-    } catch (const FolderExists& taken) {
-      run.config.out = free_name(own_name);
-      run.screen->say("Another run has begun in " + printable(taken.what()) + ".");
-      require_page_place(run.config);
-    }
-  }
-}
-
-void begin_page(Run& run) {
-  const std::string& events = run.store.kept_events();
-  if (run.config.page.empty() && !has_snapshots(events)) return;
-  support::with_advice(
-      "restore the file, or begin a new run in another folder with -o",
-      [&] {
-        run.page = std::make_unique<PageRecorder>(run.config, run.corpus, run.model, run.pairs,
-                                                  run.sentences, events);
-        // The page of the run until here, so that a damaged event is found before the training.
-        if (!run.config.page.empty() && !events.empty())
-          run.page->data(run.store.step(), run.store.kept_step(), events);
-      },
-      support::quoted(run.config.folder() + "/" + log_file));
-}
-
-// The line of an event, for the log and --json. A run that is resumed has its "start" already.
-void write_line(Run& run, const Event& event) {
-  const auto& [logged, printed] = line_of(event);
-  if (logged.empty()) return;
-  if (!std::holds_alternative<Started>(event) || run.store.kept_events().empty())
-    run.store.append_event(logged);
-  if (!run.config.json) return;
-  std::printf("%s\n", printed.c_str());
-  std::fflush(stdout);
-}
-
-void write_page_at_end(Run& run, const Event& event) {
-  const auto* end = std::get_if<Ended>(&event);
-  if (!end) return;
-  if (end->status == "diverged") return run.screen->say("No page was written: the run diverged.");
-  run.store.sync_events();
-  const std::int64_t kept = end->status == "ok" ? run.store.kept_step() : run.store.step();
-  run.screen->say(run.page->write(run.store.step(), kept, run.store.events()));
 }
 
 // What is said before the first step.
@@ -158,13 +116,19 @@ void check_causality_at_start(const Run& run) {
 }
 
 // Measures the time of a dry run. It does not change the training: batches depend only on the seed
-// and the step number.
+// and the step number. The first also makes threads and fills caches, which is small beside a second.
 void forecast(Run& run) {
-  const double step = seconds_when_warm<RunClock>([&] { run.trainer.dry_run(); });
+  const auto timed = [&] {
+    const double begin = run.screen->elapsed();
+    run.trainer.dry_run();
+    return run.screen->elapsed() - begin;
+  };
+  double step = timed();
+  if (step <= 1) step = timed();
   const std::int64_t left = run.config.training.schedule.steps - run.store.step();
   const double seconds = static_cast<double>(left) * step * 1.1;
-  run.screen->say("Forecast: " + clock_text(seconds) + " for " + support::counted(left, "step") +
-                  ", " + formatted("%.0f MB of memory.", support::peak_megabytes()));
+  run.screen->say("Forecast: " + clock_text(seconds) + " for " + counted(left, "step") + ", " +
+                  formatted("%.0f MB of memory.", support::peak_megabytes()));
 }
 
 void count_baselines(Run& run) {
@@ -179,13 +143,13 @@ void report_start(Run& run) {
     if (!text.empty()) screen.say(text);
   };
   const std::string token = token_of(run);
-  std::string name = name_of(config) + " has";
+  std::string name = name_of_files(config.texts) + " has";
   if (config.texts.empty() || config.texts[0] == "-")  // "The built-in text has"
     name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
   else if (config.texts.size() > 1)
     name = "The " + thousands(std::ssize(config.texts)) + " files have";
   screen.say(text_report(name, run.corpus));
-  const std::string folder = config.folder().empty() ? "" : support::shell_word(config.folder());
+  const std::string folder = config.folder().empty() ? "" : shell_word(config.folder());
   say_if_any(split_report(run.corpus.facts, token, folder));
   say_if_any(run.chosen);
   screen.say(model_report(run.model));
@@ -293,8 +257,7 @@ void report_final_samples(const Run& run, std::int64_t step) {
   for (std::int64_t i = 1; i <= count; ++i)
     samples.push_back(draw_sample(run.trainer, run.config, run.corpus, tokens, -i));
   const bool are_lines = run.config.corpus.reading == Reading::lines;
-  run.screen->say_lines("Samples:\n" +
-                        final_samples_text(samples, are_lines, support::unicode_wanted()));
+  run.screen->say_lines("Samples:\n" + final_samples_text(samples, are_lines, unicode_wanted()));
   for (const std::string& text : samples) run.emit(Sampled{step, text, true});
   if (!run.config.quiet) run.screen->say(copied_report(samples, run.corpus));
 }
@@ -318,7 +281,7 @@ void report_end(Run& run, const std::string& status, LastLosses losses,
   const TrainConfig& config = run.config;
   const std::int64_t step = run.store.step(), kept = run.store.kept_step();
   const bool is_done = status == "ok";
-  const std::string folder = support::shell_word(config.folder());
+  const std::string folder = shell_word(config.folder());
   if (is_done && !config.folder().empty())
     run.screen->say_lines("Next: fledge generate " + folder + "\n      fledge eval " + folder +
                           " FILE" +
@@ -356,8 +319,7 @@ void report_result(Run& run) {
     best = loss();
   }
   screen.plot();
-  screen.say("Done: " + support::counted(steps, "step") + " in " + clock_text(screen.elapsed()) +
-             ".");
+  screen.say("Done: " + counted(steps, "step") + " in " + clock_text(screen.elapsed()) + ".");
   const TokenText& text = of_held_out ? run.corpus.valid : run.corpus.train;
   const double shown = of_held_out ? best : training;
   const double bits = bits_per_byte(shown, text, run.corpus.tokenizer);
@@ -379,7 +341,7 @@ void report_result(Run& run) {
 void report_again(Run& run) {
   Store& store = run.store;
   run.screen->problem("the run in " + support::quoted(run.config.folder()) + " is over after " +
-                      support::counted(store.step(), "step") +
+                      counted(store.step(), "step") +
                       (store.is_out_of_patience() ? ": its held-out loss did not become lower"
                                                   : "; for more: --steps N"));
   count_baselines(run);
@@ -394,8 +356,8 @@ void report_again(Run& run) {
 void finish(Run& run) {
   if (run.store.is_out_of_patience())
     run.screen->say("The held-out loss was not lower in the last " +
-                    support::counted(run.config.patience, "evaluation") +
-                    ": the run ends at step " + thousands(run.store.step()) + " (--patience).");
+                    counted(run.config.patience, "evaluation") + ": the run ends at step " +
+                    thousands(run.store.step()) + " (--patience).");
   run.screen->finish();
   run.store.save();
   run.is_saved = true;
@@ -403,8 +365,8 @@ void finish(Run& run) {
 }
 
 // The interrupted work has ended already.
-[[noreturn]] void stop_early(Run& run, const StopSignals& signals) {
-  signals.ignore_broken_pipe();
+[[noreturn]] void stop_early(Run& run) {
+  std::signal(SIGPIPE, SIG_IGN);  // the run must be saved even if the output pipe is closed
   Screen& screen = *run.screen;
   screen.finish();
   const std::string folder = printable(run.config.folder());
@@ -422,7 +384,7 @@ void finish(Run& run) {
   }
   report_end(run, "interrupted", noted_losses(run));
   run.store.close();
-  signals.end_by_signal();
+  StopSignals::end_by_signal();
 }
 
 int stop_diverged(Run& run, const std::string& what) {
@@ -445,98 +407,6 @@ int stop_diverged(Run& run, const std::string& what) {
 
 }  // namespace
 
-Run::Run(TrainConfig of_call, const RunConfig& settings, Corpus text, LanguageModel made,
-         std::optional<RunFolder> resumed, std::unique_ptr<Screen> shown)
-    : config(std::move(of_call)),
-      screen(std::move(shown)),
-      corpus(std::move(text)),
-      model(std::move(made)),
-      trainer(model, corpus.train, config.training),
-      store(config, settings, corpus, trainer, std::move(resumed)) {}
-
-Corpus new_corpus(TrainConfig& config, const std::string& text, const Tokenizer* tokenizer,
-                  std::string& chosen) {
-  Corpus corpus = usable_corpus(text, config, tokenizer);
-  if (!tokenizer) config.sizes.vocabulary = corpus.tokenizer.size();
-  if (!config.texts.empty()) chosen = choose_for_text(config, corpus);
-  require_window(corpus, config);
-  return corpus;
-}
-
-std::unique_ptr<Run> set_up(TrainConfig config) {
-  auto screen = std::make_unique<Screen>(config.quiet, config.no_progress);
-  const std::string own_name = config.names_folder() ? run_name(config.texts[0]) : "";
-  std::vector<std::string> named = config.texts;
-  config.texts = text_files(named);
-  std::optional<RunFolder> folder;
-  std::optional<RunConfig> settings;
-  if (config.resumes()) {
-    folder = RunFolder::resume(config.folder());
-    settings = folder->saved().config;
-    config = resumed_config(settings->settings, config);
-    if (named.empty())
-      config.texts = found_texts(*settings, config.folder(),
-                                 ", or say where it is: fledge train --resume " +
-                                     support::shell_word(config.folder()) + " FILE");
-  }
-  config.named = std::move(named);
-  if (!own_name.empty()) config.out = config.force ? own_name : free_name(own_name);
-  std::optional<TrainedModel> base;
-  if (!settings && !config.from.empty()) {
-    base = support::with_advice(
-        "--from names the folder of a model: of fledge train, or of Hugging Face's libraries",
-        [&] { return load_trained(config.from); });
-    take_sizes(config, base->model.sizes);
-    config.corpus.tokens = base->tokenizer().kind();
-  }
-  screen->say("Reading " + names_of_files(config.texts) + ".");
-  const FileText read = read_text(config);
-  const std::string& text = read.text;
-  if (const std::string left_out =
-          read.report(settings ? ", as before" : " (--keep-cr keeps them)");
-      !left_out.empty())
-    screen->say(left_out);
-  std::string chosen;
-  if (settings) require_same_text(*settings, text, name_of(config));
-  Corpus corpus = settings ? usable_corpus(text, config, &settings->tokenizer)
-                           : new_corpus(config, text, base ? &base->tokenizer() : nullptr, chosen);
-  if (!settings) settings = RunConfig{config, corpus.tokenizer, text.size(), hash_of(text)};
-  std::vector<WordPair> pairs = pairs_to_watch(config, corpus.tokenizer);
-  std::vector<Probe> sentences = sentences_to_probe(config, corpus.tokenizer);
-  require_memory(config);
-  Rng weights(config.training.seed);
-  LanguageModel model(config.sizes, weights);
-  if (base) take_weights(model, base->model);
-  base.reset();
-  auto run = std::make_unique<Run>(std::move(config), *settings, std::move(corpus),
-                                   std::move(model), std::move(folder), std::move(screen));
-  run->chosen = std::move(chosen);
-  run->pairs = std::move(pairs);
-  run->sentences = std::move(sentences);
-  begin_page(*run);
-  // Until here no file has changed. Now begin_folder() alone may refuse, before it changes anything: a
-  // folder that is taken or not empty, or one that is in the way of the page.
-  const TrainConfig& call = run->config;
-  if (run->store.has_folder()) {
-    if (run->store.go_on())
-      run->screen->problem(support::quoted(call.folder() + "/" + log_file) +
-                           " lacks events of the run, and goes on without them");
-    run->screen->resume(run->store.kept_events());
-  } else if (!call.folder().empty()) {
-    begin_folder(*run, own_name);
-  }
-  const std::string where = printable(call.folder());
-  run->screen->say(call.resumes()   ? "The run in " + where + " is continued."
-                   : !where.empty() ? "This run is saved in " + where + "."
-                   : call.save      ? "Nothing is saved: add -o DIR."
-                                    : "Nothing is saved (--no-save).");
-  run->observers = {[&run = *run](const Event& event) { run.screen->on_event(event); },
-                    [&run = *run](const Event& event) { write_line(run, event); }};
-  if (!call.page.empty())
-    run->observers.push_back([&run = *run](const Event& event) { write_page_at_end(run, event); });
-  return run;
-}
-
 int train(Run& run) {
   if (run.store.is_over()) {
     report_again(run);
@@ -558,16 +428,16 @@ int train(Run& run) {
       take_steps(run);
       finish(run);
     } catch (const Interrupted&) {
-      stop_early(run, *signals);
+      stop_early(run);
     }
   } catch (
       const NumericError& error) {  // a step, or work after it, found numbers that are not finite
     return stop_diverged(run, error.what());
   }
-  if (signals->stop_signal() == 0) return 0;
+  if (!StopSignals::stop_requested()) return 0;
   // Everything is saved; end by the signal, so that a calling shell script stops too.
   run.store.close();
-  signals->end_by_signal();
+  StopSignals::end_by_signal();
 }
 
 }  // namespace fledge::train

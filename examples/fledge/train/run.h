@@ -5,7 +5,6 @@
 // it has been recorded, and after it the step is done. Read next: run.cpp.
 #pragma once
 
-#include <chrono>
 #include <memory>
 
 #include "examples/fledge/train/page_recorder.h"
@@ -16,7 +15,7 @@ namespace fledge::train {
 
 struct Run {
   Run(TrainConfig of_call, const RunConfig& settings, Corpus text, LanguageModel made,
-      std::optional<RunFolder> resumed, std::unique_ptr<Screen> shown);
+      std::optional<ResumedRun> resumed, std::unique_ptr<Screen> shown);
   Run(const Run&) = delete;  // its members refer to each other
   Run& operator=(const Run&) = delete;
 
@@ -56,19 +55,5 @@ Corpus new_corpus(TrainConfig& config, const std::string& text, const Tokenizer*
 /// nothing. The same text and seed give the same numbers. Returns the exit status. Throws as set_up()
 /// does.
 int find_rate(TrainConfig config);
-
-/// Calls f() twice and returns how long the second call took, in seconds: the first one also makes
-/// threads and fills caches. If the first took more than a second, that is small beside it, and f() is
-/// not called again.
-template <class Clock, class F>
-double seconds_when_warm(F f) {
-  const auto seconds = [&] {
-    const auto begin = Clock::now();
-    f();
-    return std::chrono::duration<double>(Clock::now() - begin).count();
-  };
-  const double first = seconds();
-  return first > 1 ? first : seconds();
-}
 
 }  // namespace fledge::train

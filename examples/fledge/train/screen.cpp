@@ -11,9 +11,8 @@
 
 namespace fledge::train {
 
-using support::formatted;
-using support::printable;
-using support::thousands;
+using support::counted, support::formatted, support::printable, support::thousands,
+    support::text_width, support::terminal_width, support::unicode_wanted, support::display_width;
 
 namespace {
 
@@ -61,7 +60,7 @@ std::string bar_line(const Progress& s, const std::vector<double>& curve, Speed 
     return percent + bar + steps + drawn + held_out + tokens + elapsed + left + pair;
   };
   for (std::string* part : {&pair, &drawn, &elapsed, &bar, &tokens, &held_out}) {
-    if (support::display_width(line()) < columns) break;
+    if (display_width(line()) < columns) break;
     part->clear();
   }
   return support::cut(line(), std::max(columns - 1, 1), "");
@@ -96,7 +95,7 @@ void Screen::wipe() {
 }
 
 void Screen::say(std::string_view text, int indent) {
-  say_lines(support::wrapped(text, support::text_width(stderr), indent));
+  say_lines(support::wrapped(text, text_width(stderr), indent));
 }
 
 void Screen::say_lines(std::string_view lines) {
@@ -106,10 +105,9 @@ void Screen::say_lines(std::string_view lines) {
 void Screen::show_work(std::string_view name, double share) {
   if (!bar_) return;
   const std::string line = std::string(name) + formatted(" %3.0f%%|", 100 * share) +
-                           support::bar(share, 8, support::unicode_wanted()) + "|";
+                           support::bar(share, 8, unicode_wanted()) + "|";
   wipe();
-  std::fputs(support::cut(line, std::max(support::terminal_width(stderr) - 1, 1), "").c_str(),
-             stderr);
+  std::fputs(support::cut(line, std::max(terminal_width(stderr) - 1, 1), "").c_str(), stderr);
   std::fflush(stderr);
   lines_on_screen_ = 1;
 }
@@ -159,11 +157,11 @@ void Screen::draw(bool shows_plot) {
     warn(plain_line(progress_, speed));
     return;
   }
-  const int columns = support::terminal_width(stderr);
+  const int columns = terminal_width(stderr);
   std::string picture;
   if (shows_plot && support::terminal_height(stderr) >= tall_rows)
     picture = support::plot_text(plot_of(curves_), columns - 1, plot_rows);
-  const std::string line = bar_line(progress_, recent_, speed, columns, support::unicode_wanted());
+  const std::string line = bar_line(progress_, recent_, speed, columns, unicode_wanted());
   wipe();
   std::fprintf(stderr, "%s%s", picture.c_str(), line.c_str());
   std::fflush(stderr);
@@ -180,9 +178,8 @@ void Screen::finish() {
 
 void Screen::warn_wrapped(const std::string& line) {
   constexpr int indent = 14;  // "fledge train: "
-  warn(support::is_terminal(stderr)
-           ? support::wrapped(line, support::terminal_width(stderr), indent)
-           : line);
+  warn(support::is_terminal(stderr) ? support::wrapped(line, terminal_width(stderr), indent)
+                                    : line);
 }
 
 void Screen::on_event(const Event& event) {
@@ -224,7 +221,7 @@ void Screen::show(const PairMeasurement& event) {
     say(place + printable(words.word) + " gives " + printable(words.looks_at) + " " +
             percent(pair.attention) + " of its attention. An even split would give " + even +
             (has_control ? "; the control word " + second + " gets " + beside : "") +
-            ". Mean over " + support::counted(pair.pairs, "place") + ".",
+            ". Mean over " + counted(pair.pairs, "place") + ".",
         4);
   else
     say(place + name + " " + percent(pair.attention) + " (even split " + even +
@@ -235,14 +232,13 @@ void Screen::show(const PairMeasurement& event) {
 void Screen::show(const Sampled& event) {
   if (event.is_final) return;  // the report has all of them together
   const std::string before = "  step " + thousands(event.step) + ": ";
-  say_lines(before + sample_rows(event.text,
-                                 support::text_width(stderr) - support::display_width(before), 0, 1,
-                                 support::unicode_wanted()));
+  say_lines(before + sample_rows(event.text, text_width(stderr) - display_width(before), 0, 1,
+                                 unicode_wanted()));
 }
 
 void Screen::show(const Probed& event) {
   support::MapStyle style;
-  style.columns = support::terminal_width(stderr);
+  style.columns = terminal_width(stderr);
   style.paint = {support::colour_wanted(stderr)};
   say("Attention in " + support::quoted(event.sentence));
   say_picture(attention_report(event.attention, chosen_heads(event.attention, {}), style));
@@ -250,8 +246,8 @@ void Screen::show(const Probed& event) {
 
 void Screen::plot() {
   if (curves_.training.size() < 2) return;
-  say_picture(support::plot_text(plot_of(curves_), support::terminal_width(stderr), plot_rows,
-                                 support::unicode_wanted(), {support::colour_wanted(stderr)}));
+  say_picture(support::plot_text(plot_of(curves_), terminal_width(stderr), plot_rows,
+                                 unicode_wanted(), {support::colour_wanted(stderr)}));
 }
 
 // Its last line end is that of say_lines().

@@ -11,13 +11,10 @@
 
 namespace fledge::train {
 
-/// The most files of a text. Their names are saved with the run.
-inline constexpr std::size_t most_text_files = 10'000;
-
 /// The files that these names stand for, sorted, each once. A folder stands for the text files in it
 /// and below it: regular files without a NUL byte in their first 4096 bytes. Names that begin with a
 /// dot and folders of models are skipped. A single name of a file and "-" stay as they are. Throws
-/// InputError for a folder without text files, and for more than most_text_files; UsageError for a
+/// InputError for a folder without text files, and for more than 10,000; UsageError for a
 /// name of a model's folder.
 std::vector<std::string> text_files(const std::vector<std::string>& names);
 
@@ -45,6 +42,8 @@ struct FileText {
 /// if the rules need UTF-8, for one that is not UTF-8. Names UTF-16 and UTF-32.
 FileText joined_text(const std::vector<std::string>& files, const FileRules& rules);
 
+/// "'a', 'b' and 7 more": at most `most` of the items.
+std::string list_of(const std::vector<std::string>& items, std::int64_t most);
 /// "poems.txt", "standard input", "the built-in text", or "a.txt and 2 other files".
 std::string name_of_files(const std::vector<std::string>& files);
 /// The same, but of several files the names of the first ones: "3 files: a.txt, b.txt, c.txt".
@@ -67,8 +66,6 @@ std::vector<std::string> found_texts(const RunConfig& run, const std::string& fo
 /// The command that goes on with the run. It names the texts where their names alone, which the run
 /// keeps, would not find them.
 std::string resume_command(const TrainConfig& config);
-/// The name of the run's text in messages.
-std::string name_of(const TrainConfig& config);
 
 /// The tokens of a text, with the run's own tokenizer or, for a new run, one made from it. Throws
 /// InputError when there is nothing to learn from it.

@@ -1,11 +1,17 @@
 #include "examples/fledge/train/store.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 
 #include "examples/fledge/train/source.h"
 #include "examples/support/text.h"
 
 namespace fledge::train {
+
+using support::with_advice;
 
 namespace {
 
@@ -20,27 +26,46 @@ constexpr std::string_view end_of_run = R"({"type":"end","status":"ok",)";
 }  // namespace
 
 Store::Store(const TrainConfig& config, const RunConfig& run, const Corpus& corpus,
-             Trainer& trainer, std::optional<RunFolder> resumed)
-    : config_(&config), corpus_(&corpus), trainer_(&trainer), folder_(std::move(resumed)) {
+             Trainer& trainer, std::optional<ResumedRun> resumed)
+    : config_(&config), corpus_(&corpus), trainer_(&trainer) {
   RunConfig saved = run;
   saved.settings = config;
   saved.settings.texts = names_without_folders(config.texts);
   if (!config.from.empty()) saved.settings.from = names_without_folders({config.from})[0];
   settings_ = config_text(saved);
-  if (folder_) load();
+  if (!resumed) return;
+  folder_ = std::move(resumed->folder);
+  load(resumed->saved);
 }
 
 void Store::begin(Place place) {
-  support::with_advice(
+  with_advice(
       "no command could read this model again: use a text with fewer symbols, or --tokens bpe",
       [&] { return run_config(settings_); }, "the settings of this run");
   rollback_ = this_save();
-  folder_ = RunFolder::begin(config_->folder(), place, rollback_.bytes);
+  const std::string& path = config_->folder();
+  const bool replaces = place == Place::replaceable;
+  if (place != Place::unused) require_place(path, replaces);
+  const std::vector<std::string> made = make_folders(path);
+  if (place == Place::unused && made.empty()) throw FolderExists(path);
+  try {
+    folder_ = lock_folder(path);
+    require_replaceable(*folder_, replaces);
+    // In this order: no event of an old log belongs to the new run, whose log has no byte yet.
+    folder_->replace(run_file, rollback_.bytes);
+    open_log("");
+  } catch (const FileError& error) {
+    folder_.reset();
+    for (const char* name : {run_file, log_file})
+      if (!made.empty()) ::unlink((path + "/" + name).c_str());
+    remove_folders(made);
+    refuse_folder(error.what(), another_folder);
+  }
 }
 
-void Store::load() {
-  const Checkpoint& saved = folder_->saved().checkpoint;
-  support::with_advice(
+void Store::load(const SavedRun& run) {
+  const Checkpoint& saved = run.checkpoint;
+  with_advice(
       "begin a new run in another folder with -o, or here with --force",
       [&] {
         std::vector<Array> kept = restore(saved, *trainer_);
@@ -53,8 +78,9 @@ void Store::load() {
       },
       support::quoted(folder_->file(run_file)));
   notes_ = saved.notes;
+  has_new_settings_ = saved.settings != settings_;
   saved_step_ = step();
-  const std::string log = folder_->log();
+  const std::string log = read_log(*folder_);
   kept_events_ = saved_events(log, notes_, is_over());
   const std::size_t last = kept_events_.rfind('\n', kept_events_.size() - 2) + 1;
   has_end_ = is_over() && kept_events_.compare(last, end_of_run.size(), end_of_run) == 0;
@@ -64,15 +90,14 @@ void Store::load() {
 bool Store::go_on() {
   if (has_end_) return false;
   const std::int64_t log_bytes = notes_.log_bytes;
-  folder_->open_log(kept_events_);
+  open_log(kept_events_);
   const bool is_short = std::ssize(kept_events_) < log_bytes;
   if (is_over()) return is_short;
   // A run that began with other weights cannot have those of its seed.
   const bool is_good = step() == 0 || !config_->from.empty() || loaded_loss_ < guessing_loss() ||
                        notes_.best_loss < guessing_loss();
   Save now = this_save();
-  if (folder_->saved().checkpoint.settings != settings_ || notes_.log_bytes != log_bytes)
-    write(now);
+  if (has_new_settings_ || notes_.log_bytes != log_bytes) write(now);
   rollback_ = is_good ? std::move(now) : initial_save();
   return is_short;
 }
@@ -108,13 +133,33 @@ void Store::record(std::optional<double> held_out) {
   best_ = weights_of(trainer_->model());
 }
 
+// The log is a new file: a second link to the old one keeps what it has.
+void Store::open_log(std::string_view events) {
+  folder_->replace(log_file, events);
+  log_ = std::make_unique<Descriptor>(folder_->descriptor(), log_file, O_WRONLY | O_NOFOLLOW);
+  if (!log_->exists()) throw WriteError("write", folder_->file(log_file), errno);
+  log_bytes_ = static_cast<std::int64_t>(events.size());
+}
+
 void Store::append_event(const std::string& line) {
-  if (folder_ && !has_end_) folder_->append(line);
-  if (!folder_ && !config_->page.empty()) lines_ += line + "\n";
+  if (has_end_ || (!folder_ && config_->page.empty())) return;
+  waiting_ += line + "\n";
+  if (folder_ && waiting_.size() > 4096) write_out();
+}
+
+// After a failed write the lines wait, and the next write begins at the same place.
+void Store::write_out() {
+  if (waiting_.empty()) return;
+  if (::lseek(log_->get(), log_bytes_, SEEK_SET) < 0 || !write_all(*log_, waiting_))
+    throw WriteError("write", folder_->file(log_file), errno);
+  log_bytes_ += static_cast<std::int64_t>(waiting_.size());
+  waiting_.clear();
 }
 
 void Store::sync_events() {
-  if (folder_ && !has_end_) folder_->sync_log();
+  if (!folder_ || has_end_) return;
+  write_out();
+  if (!sync_file(*log_)) throw WriteError("sync", folder_->file(log_file), errno);
 }
 
 double Store::finite_loss(bool is_quick) const {
@@ -134,12 +179,20 @@ Store::Save Store::initial_save() const {
 }
 
 Store::Save Store::this_save() {
-  notes_.log_bytes = folder_ ? folder_->sync_log() : 0;
+  sync_events();
+  notes_.log_bytes = log_bytes_;
   return {checkpoint_bytes(*trainer_, notes_, best_, settings_), step()};
 }
 
 void Store::write(const Save& now) {
-  folder_->save(now.bytes);
+  try {
+    folder_->replace(run_file, now.bytes);
+  } catch (const WriteError&) {
+    if (!folder_->is_removed()) throw;
+    refuse_folder("the folder " + support::quoted(folder_->path()) +
+                      " was removed while the run was in it: nothing of the run is left",
+                  "begin again: fledge train FILE -o DIR");
+  }
   saved_at_ = Clock::now();
   saved_step_ = now.step;
 }

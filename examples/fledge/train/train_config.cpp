@@ -4,7 +4,6 @@
 #include <cmath>
 #include <filesystem>
 
-#include "examples/fledge/train/defaults.h"
 #include "examples/fledge/train/run_folder.h"
 #include "examples/fledge/train/watch.h"
 #include "examples/support/text.h"
@@ -14,7 +13,7 @@
 
 namespace fledge::train {
 
-using support::refuse_usage;
+using support::formatted, support::shell_word, support::refuse_usage;
 
 support::Options train_options(TrainConfig& config) {
   using support::Lifetime;
@@ -213,7 +212,7 @@ void require_heads(Dim width, Dim heads) {
   const std::string w = std::to_string(width), h = std::to_string(heads);
   const double quotient = static_cast<double>(width) / static_cast<double>(heads);
   refuse_usage("--width " + w + " does not divide into " + h + " heads (" + w + " / " + h +
-                   support::formatted(" = %g)", quotient),
+                   formatted(" = %g)", quotient),
                "use --width " + (below > 0 ? std::to_string(below) + " or " : "") +
                    std::to_string(above) + ", or another number of --heads");
 }
@@ -238,17 +237,14 @@ void watch_built_in_text(TrainConfig& config) {
 
 // The built-in text is small: a model of the sizes that LanguageModelSizes has learns it in seconds.
 void use_built_in_text(TrainConfig& config) {
-  const auto unless_given = [&](const char* name, auto& value, auto built_in) {
-    if (!config.given.contains(name)) value = built_in;
-  };
   config.corpus.reading = Reading::lines;
-  unless_given("--tokens", config.corpus.tokens, Tokens::word);
-  unless_given("--context", config.sizes.context, Dim{16});
-  unless_given("--steps", config.training.schedule.steps, std::int64_t{1000});
-  unless_given("--lr", config.training.schedule.rate, rate_of_built_in_text);
-  unless_given("--eval-every", config.evaluate_every, std::int64_t{100});
+  config.choose("--tokens", config.corpus.tokens, Tokens::word);
+  config.choose("--context", config.sizes.context, 16);
+  config.choose("--steps", config.training.schedule.steps, 1000);
+  config.choose("--lr", config.training.schedule.rate, rate_of_built_in_text);
+  config.choose("--eval-every", config.evaluate_every, 100);
   CosineSchedule& schedule = config.training.schedule;
-  unless_given("--warmup", schedule.warmup, std::min<std::int64_t>(100, schedule.steps / 10));
+  config.choose("--warmup", schedule.warmup, std::min<std::int64_t>(100, schedule.steps / 10));
   watch_built_in_text(config);
 }
 
@@ -301,7 +297,7 @@ TrainConfig train_config(int argc, const char* const* argv) {
   config.command = "fledge train";
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
-    config.command += " " + support::shell_word(word.substr(word.rfind('/') + 1));
+    config.command += " " + shell_word(word.substr(word.rfind('/') + 1));
   }
   for (const std::string& text : config.texts) {
     if (text.empty()) refuse_usage("FILE has an empty name", "leave it out for the built-in text");
@@ -331,9 +327,8 @@ TrainConfig train_config(int argc, const char* const* argv) {
     require_other_files(config);
   const double valid = config.corpus.valid;
   if (valid > 1 && valid != std::floor(valid))
-    refuse_usage(
-        support::formatted("--valid must be a share below 1 or a whole number: got %g", valid),
-        "write --valid 0.1 for a tenth, --valid 100 for a hundred");
+    refuse_usage(formatted("--valid must be a share below 1 or a whole number: got %g", valid),
+                 "write --valid 0.1 for a tenth, --valid 100 for a hundred");
   if (valid == 0 && config.patience > 0)
     refuse_usage("--patience needs a held-out text", "use --valid 0.1, or leave out --patience");
   require_possible(config);

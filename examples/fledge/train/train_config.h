@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "examples/support/options.h"
@@ -46,6 +47,11 @@ struct TrainConfig {
   std::string watch, probe, page;  // the texts of these options
   std::set<std::string> given{};   // the names of the options that were given
 
+  /// Sets the value of an option unless it was given.
+  template <class T>
+  void choose(const char* name, T& value, std::type_identity_t<T> chosen) const {
+    if (!given.contains(name)) value = chosen;
+  }
   bool resumes() const { return !resume.empty(); }
   /// Whether the model and its tokens are decided: --tokens is refused.
   bool has_model() const { return resumes() || !from.empty(); }
@@ -63,6 +69,19 @@ TrainConfig train_config(int argc, const char* const* argv);
 
 /// The saved settings, with the allowed changes from this command line. Throws UsageError.
 TrainConfig resumed_config(TrainConfig saved, TrainConfig call);
+
+/// The work of a minute on two cores, in operations of operations_of_step(): about what a run with
+/// its evaluations and samples reaches.
+inline constexpr double operations_of_minute = 8.4e12;
+/// The learning rate of the built-in text.
+inline constexpr double rate_of_built_in_text = 0.02;
+/// Sets each option of the model and of training that was not given (defaults.cpp). The context fits
+/// into the text, the heads divide the width. config.sizes.vocabulary must be known. Returns what was
+/// chosen and why, in sentences; "" if everything was given.
+std::string choose_for_text(TrainConfig& config, const Corpus& corpus);
+/// The learning rate to try after this run's was too large: what is chosen for the text, if that is
+/// smaller, else a tenth.
+double rate_after_divergence(const TrainConfig& config, const Corpus& corpus);
 
 /// What config.json says of a run: GPT-2's sizes and, under "fledge", the options, tokenizer and text.
 struct RunConfig {

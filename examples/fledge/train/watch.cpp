@@ -11,7 +11,7 @@
 
 namespace fledge::train {
 
-using support::refuse_usage;
+using support::InputError, support::refuse_usage;
 
 namespace {
 
@@ -19,11 +19,11 @@ Dim token_to_watch(const std::string& symbol, const Tokenizer& tokenizer) {
   if (const std::optional<Dim> found = tokenizer.find(symbol)) return *found;
   const bool words = tokenizer.kind() == Tokens::word;
   const std::string meant = words ? support::closest(symbol, tokenizer.symbols()) : "";
-  throw support::InputError("--watch: " + support::quoted(symbol) + " is no " +
-                                token_word(tokenizer.kind()) + " of the text",
-                            !words          ? "to watch words, begin a new run with --tokens word"
-                            : meant.empty() ? "write words as they stand in the text"
-                                            : "nearest by spelling: " + support::quoted(meant));
+  throw InputError("--watch: " + support::quoted(symbol) + " is no " +
+                       token_word(tokenizer.kind()) + " of the text",
+                   !words          ? "to watch words, begin a new run with --tokens word"
+                   : meant.empty() ? "write words as they stand in the text"
+                                   : "nearest by spelling: " + support::quoted(meant));
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ std::vector<Probe> sentences_to_probe(const TrainConfig& config, const Tokenizer
     ids = all;
     const Dim tokens = std::ssize(ids), context = config.sizes.context;
     if (tokens > context)
-      throw support::InputError(
+      throw InputError(
           "--probe " + support::quoted(sentence) + " has " +
               std::to_string(tokens - static_cast<Dim>(begin)) + " " +
               token_word(tokenizer.kind()) + (begin > 0 ? "s after the line start" : "s") +
