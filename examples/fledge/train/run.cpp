@@ -189,7 +189,7 @@ double tokens_of_step(const Run& run) {
 
 // What follows a step. All of it is computed first. Ctrl-C, or a number that is not finite, may end
 // this: then nothing has been recorded. Afterwards the step is recorded whole.
-void follow(Run& run, const Trainer::Step& step) {
+void follow(Run& run, const Trainer::Step step) {
   const std::int64_t n = step.number;
   const TrainConfig& config = run.config;
   const bool is_due = is_evaluated(config, n);
