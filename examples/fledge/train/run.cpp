@@ -178,15 +178,6 @@ bool is_sampled(const TrainConfig& config, std::int64_t step) {
   return step < steps && step % every == 0;
 }
 
-// Of a step, on average: windows or lines.
-double tokens_of_step(const Run& run) {
-  const TrainerOptions& training = run.config.training;
-  const auto passes = static_cast<double>(training.batch * training.accumulate);
-  const TokenText& text = run.corpus.train;
-  if (text.documents() == 0) return passes * static_cast<double>(run.config.sizes.context);
-  return passes * static_cast<double>(text.size()) / static_cast<double>(text.documents());
-}
-
 // What follows a step. All of it is computed first. Ctrl-C, or a number that is not finite, may end
 // this: then nothing has been recorded. Afterwards the step is recorded whole.
 void follow(Run& run, const Trainer::Step step) {
@@ -217,8 +208,7 @@ void follow(Run& run, const Trainer::Step step) {
   if (notes.overfitting_step == n) run.emit(Overfitting{n, notes.best_step});
   for (const Event& event : seen) run.emit(event);
   if (held_out) run.store.save_if_best();
-  run.screen->show_progress({n, config.training.schedule.steps, step.loss, notes.last_loss,
-                             step.rate, step.gradient_norm, tokens_of_step(run)});
+  run.screen->show_progress();
 }
 
 // An interrupt during Trainer::step() leaves the model as it was; one after it leaves a step that is

@@ -31,6 +31,22 @@ double remaining(const Progress& s, double steps_per_second) {
   return steps_per_second > 0 ? static_cast<double>(s.steps - s.step) / steps_per_second : NAN;
 }
 
+// Some of the losses so far, evenly spaced.
+std::vector<double> thinned(const RunCurves::Points& curve) {
+  std::size_t every = 1;
+  while (curve.size() / every > 2 * curve_points) every *= 2;
+  std::vector<double> losses;
+  for (std::size_t i = every - 1; i < curve.size(); i += every) losses.push_back(curve[i].second);
+  return losses;
+}
+
+// Tokens of a step, on average: of windows or lines.
+double tokens_of_step(const TrainConfig& config, const TokenText& text) {
+  const auto passes = static_cast<double>(config.training.batch * config.training.accumulate);
+  if (text.documents() == 0) return passes * static_cast<double>(config.sizes.context);
+  return passes * static_cast<double>(text.size()) / static_cast<double>(text.documents());
+}
+
 }  // namespace
 
 std::string clock_text(double seconds) {
@@ -118,34 +134,24 @@ void Screen::warn(std::string_view lines) {
   std::fflush(stderr);
 }
 
-void Screen::show_progress(Progress progress) {
-  progress.pair = pair_;
+void Screen::show_progress() {
   const Clock::time_point now = Clock::now();
   if (counted_step_ < 0) {  // the first step that is shown starts the clock of the speed
-    counted_step_ = progress.step;
+    counted_step_ = progress_.step;
     counted_ = now;
   }
   const double since = std::chrono::duration<double>(now - counted_).count();
-  if (since >= 0.2 && progress.step > counted_step_) {  // an exponential mean over about a second
-    const double rate = static_cast<double>(progress.step - counted_step_) / since;
+  if (since >= 0.2 && progress_.step > counted_step_) {  // an exponential mean over about a second
+    const double rate = static_cast<double>(progress_.step - counted_step_) / since;
     const double weight = steps_per_second_ > 0 ? 1 - std::exp(-since) : 1;
     steps_per_second_ += weight * (rate - steps_per_second_);
-    counted_step_ = progress.step;
+    counted_step_ = progress_.step;
     counted_ = now;
   }
-  // When it has too many points, n doubles.
-  if (progress.step % recent_every_ == 0) recent_.push_back(progress.loss);
-  if (recent_.size() > 2 * curve_points) {
-    for (std::size_t i = 0; 2 * i < recent_.size(); ++i) recent_[i] = recent_[2 * i];
-    recent_.resize((recent_.size() + 1) / 2);
-    recent_every_ *= 2;
-  }
-  const bool first = progress_.step == 0;
-  progress_ = progress;
   if (quiet_) return;
   const double pause = std::chrono::duration<double>(now - drawn_).count();
   const bool is_tall = support::terminal_height(stderr) >= tall_rows;
-  if (!first && pause < (!bar_ ? 10 : is_tall ? 0.25 : 0.1)) return;
+  if (drawn_step_ >= 0 && pause < (!bar_ ? 10 : is_tall ? 0.25 : 0.1)) return;
   drawn_ = now;
   draw(true);
 }
@@ -161,7 +167,8 @@ void Screen::draw(bool shows_plot) {
   std::string picture;
   if (shows_plot && support::terminal_height(stderr) >= tall_rows)
     picture = support::plot_text(plot_of(curves_), columns - 1, plot_rows);
-  const std::string line = bar_line(progress_, recent_, speed, columns, unicode_wanted());
+  const std::string line =
+      bar_line(progress_, thinned(curves_.training), speed, columns, unicode_wanted());
   wipe();
   std::fprintf(stderr, "%s%s", picture.c_str(), line.c_str());
   std::fflush(stderr);
@@ -190,14 +197,22 @@ void Screen::show(const Started& event) {
   curves_.guessing = event.baselines.uniform;
   if (!event.config.sizes.variant.without.sees_later_tokens())
     curves_.counting = event.baselines.counting;
+  progress_.steps = event.config.training.schedule.steps;
+  progress_.tokens = tokens_of_step(event.config, event.corpus.train);
+  if (!curves_.held_out.empty()) progress_.validation = curves_.held_out.back().second;
 }
 
 void Screen::show(const Stepped& event) {
-  curves_.training.emplace_back(static_cast<double>(event.step.number), event.step.loss);
+  const auto& [number, loss, norm, rate] = event.step;
+  curves_.training.emplace_back(static_cast<double>(number), loss);
+  progress_.step = number;
+  progress_.loss = loss;
+  progress_.rate = rate;
 }
 
 void Screen::show(const Evaluated& event) {
   curves_.held_out.emplace_back(static_cast<double>(event.step), event.held_out);
+  progress_.validation = event.held_out;
 }
 
 void Screen::show(const Overfitting& event) {
@@ -212,7 +227,7 @@ void Screen::show(const PairMeasurement& event) {
   const auto& [step, words, is_first, control, pair, control_pair] = event;
   const std::string name = printable(words.word) + " -> " + printable(words.looks_at);
   const auto percent = [](double share) { return formatted("%.0f %%", 100 * share); };
-  if (is_first) pair_ = name + " " + percent(pair.attention);
+  if (is_first) progress_.pair = name + " " + percent(pair.attention);
   const bool has_control = control_pair.pairs > 0;
   const std::string place = "  step " + thousands(step) + ": ";
   const std::string even = percent(pair.chance), second = support::quoted(control);

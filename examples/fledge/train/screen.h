@@ -20,9 +20,9 @@ struct Progress {
   std::int64_t step = 0, steps = 0;
   double loss = 0;               // of this step
   double validation = INFINITY;  // the last one; infinite: there is none
-  double rate = 0, gradient_norm = 0;
+  double rate = 0;
   double tokens = 0;   // of a step, on average
-  std::string pair{};  // "walk->birds 0.38"; empty: no watched pair
+  std::string pair{};  // the first watched pair: "walk->birds 0.38"; empty: none
 };
 
 /// "0:03", "1:02:07"; "-" for a time that is not known.
@@ -74,7 +74,8 @@ class Screen {
   void on_event(const Event& event);
   /// The steps of a run before it was resumed, as the log of the run has them.
   void resume(std::string_view events) { curves_ = curves_of_events(events); }
-  void show_progress(Progress progress);
+  /// The progress, after all events of a step.
+  void show_progress();
   /// Draws the last state, which then stays.
   void finish();
   /// The losses of the run until here, as a plot.
@@ -100,14 +101,11 @@ class Screen {
 
   bool quiet_, bar_;
   RunCurves curves_;
-  std::string pair_;             // the first watched pair, as the progress line shows it
   std::set<std::string> known_;  // the watched pairs whose line has been explained
   Clock::time_point began_ = Clock::now(), drawn_{}, counted_ = began_;
   std::int64_t counted_step_ = -1, drawn_step_ = -1;
   double steps_per_second_ = 0;
   Progress progress_;
-  std::vector<double> recent_;  // every n-th loss, for the small curve in the bar
-  std::int64_t recent_every_ = 1;
   int lines_on_screen_ = 0;  // of the plot and the bar
 };
 
