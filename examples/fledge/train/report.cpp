@@ -189,8 +189,8 @@ std::string loss_sentence(const std::string& name, double loss, double bits, dou
 }
 
 std::string loss_report(const std::string& name, double loss, double bits,
-                        const Baselines& baselines, const std::string& token,
-                        support::Paint paint) {
+                        const Baselines& baselines, const std::string& token) {
+  const support::Paint paint{support::colour_wanted(stderr)};
   const int columns = text_width(stderr);
   std::string text =
       support::wrapped(loss_sentence(name, loss, bits, baselines.uniform, token), columns);
@@ -242,9 +242,15 @@ Dim longest_document(const TokenText& text) {
   return static_cast<Dim>(longest);
 }
 
-SampleSizes final_sample_sizes(const Corpus& corpus) {
-  if (corpus.train.starts.empty()) return {3, longest_sample};
-  return {20, std::clamp<Dim>(longest_document(corpus.train), 1, longest_sample)};
+std::vector<std::string> final_samples(const Trainer& trainer, const TrainConfig& config,
+                                       const Corpus& corpus) {
+  const bool are_lines = config.corpus.reading == Reading::lines;
+  const Dim tokens =
+      are_lines ? std::min(longest_document(corpus.train), longest_sample) : longest_sample;
+  std::vector<std::string> samples;
+  for (std::int64_t i = 1; i <= (are_lines ? 20 : 3); ++i)
+    samples.push_back(draw_sample(trainer, config, corpus, tokens, -i));
+  return samples;
 }
 
 std::string sample_rows(std::string_view text, int columns, int indent, int most_rows,
@@ -268,8 +274,8 @@ std::string sample_rows(std::string_view text, int columns, int indent, int most
   return rows;
 }
 
-std::string final_samples_text(const std::vector<std::string>& samples, bool are_lines,
-                               bool unicode) {
+std::string final_samples_text(const std::vector<std::string>& samples, bool are_lines) {
+  const bool unicode = support::unicode_wanted();
   std::string text;
   if (are_lines) {
     for (const std::string& sample : samples) text += (text.empty() ? "" : "\n ") + sample;

@@ -64,7 +64,7 @@ std::string loss_sentence(const std::string& name, double loss, double bits, dou
 
 /// This sentence, and the losses of guessing and of the counting tables beside it.
 std::string loss_report(const std::string& name, double loss, double bits,
-                        const Baselines& baselines, const std::string& token, support::Paint paint);
+                        const Baselines& baselines, const std::string& token);
 
 /// The word for a token of this kind: "character".
 std::string token_word(Tokens kind);
@@ -77,13 +77,10 @@ std::string draw_sample(const Trainer& trainer, const TrainConfig& config, const
 /// The tokens of the longest document, with the boundary in front of it; 0 for a stream.
 Dim longest_document(const TokenText& text);
 
-/// How many samples of the final model are drawn, and of how many tokens at most: 3 pieces of a
-/// stream, or 20 lines as long as the longest of the text.
-struct SampleSizes {
-  std::int64_t samples;
-  Dim tokens;
-};
-SampleSizes final_sample_sizes(const Corpus& corpus);
+/// Samples of the final model: 3 pieces of a stream, of at most 200 tokens, or 20 lines, at most as
+/// long as the longest of the text.
+std::vector<std::string> final_samples(const Trainer& trainer, const TrainConfig& config,
+                                       const Corpus& corpus);
 
 /// A sample in rows of at most `columns` columns, each behind `indent` spaces. It is broken between
 /// words where possible. A line break is shown as ⏎ (in ASCII \n). More than `most_rows` rows: the
@@ -92,8 +89,7 @@ std::string sample_rows(std::string_view text, int columns, int indent, int most
                         bool unicode);
 
 /// The final samples: each piece of a stream in its rows; lines one after the other.
-std::string final_samples_text(const std::vector<std::string>& samples, bool are_lines,
-                               bool unicode);
+std::string final_samples_text(const std::vector<std::string>& samples, bool are_lines);
 
 /// How much of the samples is copied from the training text: "8 % of these samples are copies …";
 /// for lines also how many of them stand in it as they are.

@@ -20,7 +20,7 @@
 namespace fledge::train {
 
 using support::counted, support::formatted, support::printable, support::thousands,
-    support::shell_word, support::InputError, support::unicode_wanted, support::with_advice;
+    support::shell_word, support::InputError, support::with_advice;
 
 namespace {
 
@@ -242,12 +242,9 @@ void report_kept(const Run& run, double best_loss, double last_loss) {
 
 void report_final_samples(const Run& run, std::int64_t step) {
   if (!shows_samples(run)) return;
-  const auto [count, tokens] = final_sample_sizes(run.corpus);
-  std::vector<std::string> samples;
-  for (std::int64_t i = 1; i <= count; ++i)
-    samples.push_back(draw_sample(run.trainer, run.config, run.corpus, tokens, -i));
+  const std::vector<std::string> samples = final_samples(run.trainer, run.config, run.corpus);
   const bool are_lines = run.config.corpus.reading == Reading::lines;
-  run.screen->say_lines("Samples:\n" + final_samples_text(samples, are_lines, unicode_wanted()));
+  run.screen->say_lines("Samples:\n" + final_samples_text(samples, are_lines));
   for (const std::string& text : samples) run.emit(Sampled{step, text, true});
   if (!run.config.quiet) run.screen->say(copied_report(samples, run.corpus));
 }
@@ -319,8 +316,7 @@ void report_result(Run& run) {
     screen.say(loss_sentence(of_loss, shown, bits, run.baselines.uniform, token) + " " +
                cheating_report(token));
   else
-    screen.say_lines(
-        loss_report(of_loss, shown, bits, run.baselines, token, {support::colour_wanted(stderr)}));
+    screen.say_lines(loss_report(of_loss, shown, bits, run.baselines, token));
   report_kept(run, best, last);
   report_final_samples(run, kept);
   report_sentences(run, kept);

@@ -54,12 +54,3 @@ TEST_CASE(
         "are copies from your text (counted: passages of at least 20 characters). The longest "
         "passage that also occurs in your text has 49 characters.");
 }
-
-TEST_CASE("samples: three pieces of a stream, or twenty lines as long as the longest") {
-  const SampleSizes stream = final_sample_sizes(read("birds walk, birds walk", false));
-  CHECK(stream.samples == 3);
-  CHECK(stream.tokens == 200);
-  const SampleSizes lines = final_sample_sizes(read("anna\nelisabeth\n", true));
-  CHECK(lines.samples == 20);
-  CHECK(lines.tokens == 10);
-}
