@@ -5,8 +5,6 @@
 
 #include "examples/fledge/commands.h"
 #include "examples/fledge/train/report.h"
-#include "examples/fledge/train/run_place.h"
-#include "examples/fledge/train/training_file.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/support/options.h"
 #include "examples/support/terminal.h"
@@ -183,7 +181,7 @@ int export_model(const ExportConfig& config) {
     if (!trained.has_run())
       throw support::InputError(support::quoted(config.folder) + " has no run of fledge train",
                                 "leave out --training");
-    files.emplace_back("training.safetensors", train::training_file(Folder(config.folder)));
+    files.emplace_back("training.safetensors", training_file(Folder(config.folder)));
   }
   for (auto& file : text_files(trained, type, Folder(config.folder)))
     files.push_back(std::move(file));

@@ -3,7 +3,6 @@
 
 #include "examples/fledge/commands.h"
 #include "examples/fledge/train/page_recorder.h"
-#include "examples/fledge/train/run_folder.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/page/page_file.h"
 #include "examples/support/options.h"
@@ -45,16 +44,6 @@ page::Plan plan_of_sample(const TrainedModel& trained) {
   return plan;
 }
 
-/// The step that the last "step" event has.
-std::int64_t last_step(const std::vector<std::string>& events) {
-  for (auto line = events.rbegin(); line != events.rend(); ++line)
-    if (line->starts_with("{\"type\":\"step\""))
-      return page::naming_event("line " + std::to_string(events.rend() - line), [&] {
-        return read_json(*line)["step"].integer(0, std::int64_t{1} << 53);
-      });
-  return 0;
-}
-
 }  // namespace
 
 int page_command(int argc, char** argv) {
@@ -86,7 +75,7 @@ int page_command(int argc, char** argv) {
   run.steps = settings.training.schedule.steps;
   run.model = &trained.model;
   run.tokenizer = &trained.tokenizer();
-  if (!train::PageRecorder::is_recorded(events)) {
+  if (!train::has_snapshots(events)) {
     try {
       run.plan = plan_of_text(trained, folder);
     } catch (const support::InputError& error) {
@@ -99,8 +88,7 @@ int page_command(int argc, char** argv) {
       "restore the file, or train again",
       [&] {
         run.kept_step = trained.step;
-        run.sentence =
-            page::run_in_words(trained.model, std::max(trained.step, last_step(run.events)));
+        run.sentence = page::run_in_words(trained.model, trained.steps_done);
         return page::run_data(run);
       },
       support::quoted(files.file(train::log_file)));

@@ -10,7 +10,7 @@
 #include "examples/support/text.h"
 #include "nn/gpt/weights.h"
 #include "nn/text/tokenizer_files.h"
-#include "nn/train/trainer.h"
+#include "nn/train/training_export.h"
 
 namespace fledge {
 
@@ -19,16 +19,11 @@ namespace {
 constexpr const char* other_advice =
     "fledge reads models of GPT-2's form, as transformers saves them";
 
-// Says what a file has that is ignored, at most five of the items.
+// Says what a file has that is ignored.
 void warn_of(const std::string& path, const char* what, const std::vector<std::string>& items) {
-  if (items.empty()) return;
-  std::string list;
-  for (std::size_t i = 0; i < std::min<std::size_t>(items.size(), 5); ++i)
-    list += (i > 0 ? ", " : "") + support::quoted(items[i]);
-  support::say(
-      stderr, support::quoted(path) + " has " + what + " and ignores: " + list +
-                  (items.size() > 5 ? " and " + support::thousands(std::ssize(items) - 5) + " more."
-                                    : "."));
+  if (!items.empty())
+    support::say(stderr, support::quoted(path) + " has " + what +
+                             " and ignores: " + train::list_of(items, 5) + ".");
 }
 
 constexpr const char* other_tokens = "values that fledge does not find among the model's tokens";
@@ -82,9 +77,9 @@ train::RunConfig config_without_run(const LanguageModelSizes& sizes, Tokenizer t
 }
 
 TrainedModel trained_model(LanguageModel model, train::RunConfig run, std::int64_t step,
-                           std::string file, TextForm form) {
+                           std::int64_t steps_done, std::string file, TextForm form) {
   const bool lines = run.settings.corpus.reading == Reading::lines;
-  return {std::move(model), std::move(run), lines, step, std::move(file), form};
+  return {std::move(model), std::move(run), lines, step, steps_done, std::move(file), form};
 }
 
 TrainedModel model_of_run(const Folder& folder, TextForm form) {
@@ -98,8 +93,8 @@ TrainedModel model_of_run(const Folder& folder, TextForm form) {
   if (form == TextForm::token_ids)
     run = config_without_run(model.sizes, number_tokenizer(model.sizes.vocabulary),
                              train::saved_marks(run.tokenizer));
-  return trained_model(std::move(model), std::move(run), saved.checkpoint.notes.kept_step(), file,
-                       form);
+  return trained_model(std::move(model), std::move(run), saved.checkpoint.notes.kept_step(),
+                       saved.checkpoint.notes.step, file, form);
 }
 
 TrainedModel model_of_others(const Folder& folder, TextForm form) {
@@ -125,8 +120,9 @@ TrainedModel model_of_others(const Folder& folder, TextForm form) {
                                        : read_tokenizer(folder, sizes.vocabulary);
       run = config_without_run(sizes, std::move(tokenizer), marks_of(folder, saved.config));
     }
-    const std::int64_t step = std::strtoll(saved.step.c_str(), nullptr, 10);
-    return trained_model(std::move(saved.model), std::move(*run), std::max<std::int64_t>(step, 0),
+    const std::int64_t step =
+        std::max<std::int64_t>(std::strtoll(saved.step.c_str(), nullptr, 10), 0);
+    return trained_model(std::move(saved.model), std::move(*run), step, step,
                          folder.file(weights_name), form);
   } catch (const FormatError& error) {
     throw support::InputError(error.what(), error.advice.empty() ? other_advice : error.advice);
@@ -182,9 +178,26 @@ Corpus TrainedModel::corpus(const std::string& folder) const {
 TokenText TrainedModel::held_out(const std::string& folder) const {
   Corpus corpus = this->corpus(folder);
   if (corpus.valid.size() < 2)
-    throw support::InputError("nothing of " + train::name_of(run.settings) + " was held out",
-                              "name another text: fledge eval DIR FILE");
+    throw support::InputError(
+        "nothing of " + train::name_of_files(run.settings.texts) + " was held out",
+        "name another text: fledge eval DIR FILE");
   return std::move(corpus.valid);
+}
+
+std::string training_file(const Folder& folder) {
+  const train::SavedRun run = train::open_run(folder);
+  const train::TrainConfig& settings = run.config.settings;
+  const Corpus corpus = train::usable_corpus(train::text_of_run(run.config, folder.path()),
+                                             settings, &run.config.tokenizer);
+  return support::with_advice(
+      "name the folder of a run that fledge train has saved",
+      [&] {
+        Trainer trainer(LanguageModel(settings.sizes, InitialWeights::none()), corpus.train,
+                        settings.training);
+        restore(run.checkpoint, trainer);
+        return training_bytes(trainer, corpus.valid);
+      },
+      support::quoted(folder.file(train::run_file)));
 }
 
 void refuse_numbers(const TrainedModel& trained, std::vector<Dim> ids) {

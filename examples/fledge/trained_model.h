@@ -21,9 +21,10 @@ inline constexpr const char* config_name = "config.json";
 struct TrainedModel {
   LanguageModel model;
   train::RunConfig run;
-  bool lines = false;     // trained on lines, each read from its beginning
-  std::int64_t step = 0;  // of its weights; 0 if the file does not say it
-  std::string file;       // the path of the file with the weights
+  bool lines = false;  // trained on lines, each read from its beginning
+  // Of its weights, and of the run when it was saved; 0 if the file does not say it.
+  std::int64_t step = 0, steps_done = 0;
+  std::string file;  // the path of the file with the weights
   TextForm form = TextForm::text;
 
   const Tokenizer& tokenizer() const { return run.tokenizer; }
@@ -60,6 +61,11 @@ void add_text_form(support::Options& options, TextForm& form);
 /// warning about keys of config.json that are not known, and about a tokenizer with more tokens than
 /// the model. Throws FileError or InputError, which name the file of the folder and its fault.
 TrainedModel load_trained(const std::string& folder, TextForm form = TextForm::text);
+
+/// The bytes of training.safetensors (nn/train/training_export.h) of the run in a folder, after the
+/// last step that was saved: fledge export --training. Reads the run's text again. Throws InputError
+/// naming a file that is missing, changed or damaged, or a model that has no such file.
+std::string training_file(const Folder& folder);
 
 /// For a model whose scores are infinite or NaN. Reads these tokens to find the first op with such
 /// a number. Throws InputError that names the file, this op, its parameters and the largest weight.

@@ -13,8 +13,7 @@
 
 namespace support {
 
-using fledge::Descriptor, fledge::sync_file, fledge::sync_folder, fledge::write_all,
-    fledge::WriteError;
+using fledge::Descriptor, fledge::WriteError;
 
 namespace {
 

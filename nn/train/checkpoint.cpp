@@ -55,6 +55,10 @@ std::string checkpoint_bytes(const Trainer& trainer, RunNotes notes, const std::
   }
   Json::Members members{{"gradients", gradients}};
   notes.visit([&](const char* key, const auto& value) { members.emplace_back(key, value); });
+  if (const auto& step = notes.unrecorded)
+    members.emplace_back("unrecorded", Json::object({{"loss", step->loss},
+                                                     {"gradient_norm", step->gradient_norm},
+                                                     {"rate", step->rate}}));
   return stored_bytes(std::move(arrays), {{"format", std::string(run_format)},
                                           {"notes", Json::object(members).text()},
                                           {"settings", settings}});
@@ -71,6 +75,11 @@ Checkpoint open_checkpoint(ByteSource file) {
   const JsonValue json = read_json(header.text("notes"));
   RunNotes notes;
   notes.visit([&](std::string_view key, auto& value) { read_note(json[key], value); });
+  if (json.has("unrecorded")) {
+    const JsonValue step = json["unrecorded"];
+    notes.unrecorded = Trainer::Step{notes.step, step["loss"].number(),
+                                     step["gradient_norm"].number(), step["rate"].number()};
+  }
   std::string settings = header.text("settings");
   return {std::move(file), std::move(header), notes, std::move(settings)};
 }

@@ -10,6 +10,7 @@
 // gradients it has had, as JSON), "settings" (a text that is not read here) and "checksum".
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,11 +36,14 @@ struct RunNotes {
   std::int64_t overfitting_step =
       0;                       // when overfitting since the best evaluation was found; 0: never
   std::int64_t log_bytes = 0;  // of the log of events: what it has of this run up to this step
+  /// The last step, if the run was interrupted between it and its evaluation: a run that goes on
+  /// evaluates it first. Rare, so a file without one does not name it.
+  std::optional<Trainer::Step> unrecorded{};
 
   /// The step of the weights that are kept.
   std::int64_t kept_step() const { return best_step > 0 ? best_step : step; }
 
-  /// Calls f(key, value) for each of them. Writing and reading share this list.
+  /// Calls f(key, value) for each of them but `unrecorded`. Writing and reading share this list.
   template <class F>
   void visit(F f) {
     f("step", step), f("best_step", best_step), f("best_loss", best_loss);

@@ -1,17 +1,21 @@
-#include "examples/fledge/train/defaults.h"
-
+// The sizes, the rate and the number of steps that a run has unless they are given: chosen from its
+// text.
+//
+// Key idea: the choice counts operations, never seconds. So the same text gives the same model on
+// any machine.
 #include <algorithm>
 #include <cmath>
 
 #include "examples/fledge/step_cost.h"
 #include "examples/fledge/train/report.h"
+#include "examples/fledge/train/train_config.h"
 #include "examples/support/text.h"
 
 namespace fledge::train {
 
-namespace {
+using support::counted, support::formatted, support::thousands;
 
-using support::thousands;
+namespace {
 
 // `most_passes`: the largest number of passes over the training text.
 struct Defaults {
@@ -34,14 +38,6 @@ constexpr Defaults of_short_lines{4, 4, 64, 32, 64, 0.004, 0.05, 0.1, 24};
 constexpr Dim tiny_tokens = 10'000, small_tokens = 40'000, large_tokens = 400'000;
 constexpr Dim seldom = 100;  // training tokens for each symbol
 constexpr Dim short_line = 32;
-
-// The tokens of the longest document, with the boundary in front of it; 0 for a stream.
-Dim longest_document(const TokenText& text) {
-  std::size_t longest = 0;
-  for (std::size_t d = 0; d + 1 < text.starts.size(); ++d)
-    longest = std::max(longest, text.starts[d + 1] - text.starts[d]);
-  return static_cast<Dim>(longest);
-}
 
 Defaults defaults_for(const Corpus& corpus) {
   const Dim tokens = corpus.train.size(), longest = longest_document(corpus.train);
@@ -107,19 +103,16 @@ std::string choose_for_text(TrainConfig& config, const Corpus& corpus) {
   TrainerOptions& training = config.training;
   CosineSchedule& schedule = training.schedule;
   std::string chosen;
-  const auto unless_given = [&](const char* name, auto& value, auto from_text) {
-    if (!config.given.contains(name)) value = from_text;
-  };
   const auto chose = [&](const char* name, const std::string& what) {
     if (!config.given.contains(name)) chosen += (chosen.empty() ? "" : ", ") + what;
   };
-  unless_given("--layers", config.sizes.layers, row.layers);
+  config.choose("--layers", config.sizes.layers, row.layers);
   fit_heads(config, row);
-  unless_given("--context", config.sizes.context, row.context);
-  unless_given("--batch", training.batch, fitting_batch(config.sizes, row.batch));
-  unless_given("--lr", schedule.rate, rate_for(config, row));
-  unless_given("--dropout", config.sizes.dropout, row.dropout);
-  unless_given("--decay", training.decay, row.decay);
+  config.choose("--context", config.sizes.context, row.context);
+  config.choose("--batch", training.batch, fitting_batch(config.sizes, row.batch));
+  config.choose("--lr", schedule.rate, rate_for(config, row));
+  config.choose("--dropout", config.sizes.dropout, row.dropout);
+  config.choose("--decay", training.decay, row.decay);
   const auto accumulate = static_cast<double>(training.accumulate);
   const auto batch = static_cast<double>(training.batch) * accumulate;
   const double by_work =
@@ -128,8 +121,8 @@ std::string choose_for_text(TrainConfig& config, const Corpus& corpus) {
                            (batch * static_cast<double>(config.sizes.context));
   const std::int64_t least = config.given.contains("--warmup") ? schedule.warmup : 0;
   const double steps = std::clamp(std::floor(std::min(by_work, by_passes)), 20.0, 1e9);
-  unless_given("--steps", schedule.steps, std::max(static_cast<std::int64_t>(steps), least));
-  unless_given("--warmup", schedule.warmup, std::min<std::int64_t>(100, schedule.steps / 10));
+  config.choose("--steps", schedule.steps, std::max(static_cast<std::int64_t>(steps), least));
+  config.choose("--warmup", schedule.warmup, std::min<std::int64_t>(100, schedule.steps / 10));
   // After each twentieth of the steps, or less often: evaluations take at most a sixteenth of the work
   // of the steps between them. A step takes three times as long as reading its windows forward.
   const auto windows = [&](const TokenText& text, Dim most) {
@@ -138,33 +131,31 @@ std::string choose_for_text(TrainConfig& config, const Corpus& corpus) {
   const double steps_of_evaluation = static_cast<double>(windows(corpus.valid, evaluated_windows) +
                                                          windows(corpus.train, training_windows)) /
                                      (3 * batch);
-  unless_given("--eval-every", config.evaluate_every,
-               std::max({schedule.steps / 20, std::int64_t{25},
-                         static_cast<std::int64_t>(16 * steps_of_evaluation)}));
-  if (config.corpus.valid > 0) unless_given("--patience", config.patience, std::int64_t{5});
+  config.choose("--eval-every", config.evaluate_every,
+                std::max({schedule.steps / 20, std::int64_t{25},
+                          static_cast<std::int64_t>(16 * steps_of_evaluation)}));
+  if (config.corpus.valid > 0) config.choose("--patience", config.patience, 5);
 
   const std::string token = token_word(corpus.tokenizer.kind());
-  chose("--layers", support::counted(config.sizes.layers, "layer"));
-  chose("--heads", support::counted(config.sizes.heads, "head"));
+  chose("--layers", counted(config.sizes.layers, "layer"));
+  chose("--heads", counted(config.sizes.heads, "head"));
   chose("--width", "width " + thousands(config.sizes.width));
   chose("--context", "context " + thousands(config.sizes.context));
   chose("--batch", "batch " + thousands(training.batch));
-  chose("--lr", support::formatted("learning rate %g", schedule.rate));
-  chose("--steps", support::counted(schedule.steps, "step"));
+  chose("--lr", formatted("learning rate %g", schedule.rate));
+  chose("--steps", counted(schedule.steps, "step"));
   if (chosen.empty()) return "";
   std::string text;
   if (corpus.train.size() < tiny_tokens)
     text =
         "The training text is very short: the model soon knows it by heart. 30 kB and more can be "
         "learned from.\n";
-  text += "Chosen for " + support::counted(corpus.train.size(), "training " + token) + ": " +
-          chosen + ".";
+  text += "Chosen for " + counted(corpus.train.size(), "training " + token) + ": " + chosen + ".";
   if (config.given.contains("--steps")) return text;
   if (by_passes < by_work)
-    return text +
-           support::formatted(" These are %.0f passes over the text, the most that are chosen.",
-                              row.most_passes);
-  return text + support::formatted(" This is the work of %g ", config.minutes) +
+    return text + formatted(" These are %.0f passes over the text, the most that are chosen.",
+                            row.most_passes);
+  return text + formatted(" This is the work of %g ", config.minutes) +
          (config.minutes == 1 ? "minute" : "minutes") + " on two cores (--minutes).";
 }
 

@@ -1,15 +1,13 @@
-#include "examples/fledge/train/find_rate.h"
-
 #include <cmath>
 #include <cstdio>
 
-#include "examples/fledge/train/defaults.h"
+#include "examples/fledge/train/run.h"
 #include "examples/fledge/train/source.h"
-#include "examples/fledge/train/text_files.h"
 #include "examples/support/text.h"
-#include "nn/io/json.h"
 
 namespace fledge::train {
+
+using support::formatted, support::refuse_usage;
 
 namespace {
 
@@ -52,7 +50,7 @@ void print(const TriedRate& rate, bool holds_out, bool json) {
     std::printf("%-12g  diverged\n", rate.rate);
   } else {
     std::printf("%-12g  %13.4f  %s\n", rate.rate, rate.training,
-                holds_out ? support::formatted("%13.4f", rate.held_out).c_str() : "");
+                holds_out ? formatted("%13.4f", rate.held_out).c_str() : "");
   }
   std::fflush(stdout);
 }
@@ -61,16 +59,14 @@ void print(const TriedRate& rate, bool holds_out, bool json) {
 
 int find_rate(TrainConfig config) {
   if (config.resumes())
-    support::refuse_usage("--find-lr tries rates on a new model, --resume goes on with an old one",
-                          "use one of them");
+    refuse_usage("--find-lr tries rates on a new model, --resume goes on with an old one",
+                 "use one of them");
   if (!config.from.empty())
-    support::refuse_usage("--find-lr tries rates on a new model, --from begins with another",
-                          "use one of them");
+    refuse_usage("--find-lr tries rates on a new model, --from begins with another",
+                 "use one of them");
   config.texts = text_files(config.texts);
-  const Corpus corpus = usable_corpus(read_text(config).text, config, nullptr);
-  config.sizes.vocabulary = corpus.tokenizer.size();
-  if (!config.texts.empty()) choose_for_text(config, corpus);
-  require_window(corpus, config);
+  std::string chosen;
+  const Corpus corpus = new_corpus(config, read_text(config).text, nullptr, chosen);
   const bool holds_out = corpus.valid.size() > 1;
   if (!config.json)
     std::printf("Losses after %lld steps with each rate:\n\n%-12s  %13s  %s\n",

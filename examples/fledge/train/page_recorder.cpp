@@ -13,6 +13,8 @@
 
 namespace fledge::train {
 
+using support::formatted, support::printable;
+
 namespace {
 
 constexpr std::string_view plan_mark = "{\"type\":\"page\",";
@@ -73,23 +75,16 @@ page::Plan plan_of(const TrainConfig& config, const Corpus& corpus,
 
 }  // namespace
 
-bool PageRecorder::is_recorded(std::string_view events) {
+bool has_snapshots(std::string_view events) {
   return events.find(plan_mark) != std::string_view::npos;
 }
 
-std::vector<std::string> event_lines(std::string_view text) {
-  std::vector<std::string> lines;
-  for (std::size_t end = 0; (end = text.find('\n')) != std::string_view::npos;
-       text.remove_prefix(end + 1))
-    lines.emplace_back(text.substr(0, end));
-  return lines;
-}
-
 PageRecorder::PageRecorder(const TrainConfig& config, const Corpus& corpus,
-                           const std::vector<WordPair>& pairs, const std::vector<Probe>& sentences,
-                           std::string_view events)
+                           const LanguageModel& model, const std::vector<WordPair>& pairs,
+                           const std::vector<Probe>& sentences, std::string_view events)
     : config_(&config),
       corpus_(&corpus),
+      model_(&model),
       sentences_(&sentences),
       steps_{config.training.schedule.steps} {
   page::require_vocabulary(corpus.tokenizer.size());
@@ -107,12 +102,13 @@ PageRecorder::PageRecorder(const TrainConfig& config, const Corpus& corpus,
   plan_ = plan_of(config, corpus, pairs, sentences);
 }
 
-std::vector<Json::Members> PageRecorder::events(const LanguageModel& model, std::int64_t step) {
-  std::vector<Json::Members> found;
-  if (!has_plan_event_) found.push_back(page::plan_event(plan_));
+std::vector<Event> PageRecorder::look(std::int64_t step) {
+  std::vector<Event> found;
+  if (!steps_.has(step)) return found;
+  if (!has_plan_event_) found.push_back(Snapshot{page::plan_event(plan_)});
+  found.push_back(Snapshot{page::snapshot_event(*model_, corpus_->tokenizer, plan_, step,
+                                                steps_.is_full(step), &corpus_->train)});
   has_plan_event_ = true;
-  found.push_back(page::snapshot_event(model, corpus_->tokenizer, plan_, step, steps_.is_full(step),
-                                       &corpus_->train));
   return found;
 }
 
@@ -120,43 +116,45 @@ std::string PageRecorder::title() const {
   return config_->texts.empty() ? "the built-in text" : names_without_folders(config_->texts)[0];
 }
 
-page::Thinned PageRecorder::data(const LanguageModel& model, std::int64_t done_steps,
-                                 std::int64_t kept_step, std::string_view events) const {
-  page::Run run;
-  const TrainConfig& config = *config_;
-  run.title = title();
-  run.command = config.command;
-  run.sentence = page::run_in_words(model, done_steps);
+page::Thinned PageRecorder::data(std::int64_t done_steps, std::int64_t kept_step,
+                                 std::string_view events) const {
+  constexpr Dim small = 100'000;  // tokens: least_loss() looks at all beginnings of lines
+  const TokenText& text = corpus_->train;
+  std::optional<double> floor;
+  if (text.documents() > 0 && corpus_->valid.size() <= 1 && text.size() < small)
+    floor = least_loss(text);
+  std::vector<std::string> notices;
   for (const Probe& probe : *sentences_)
     if (std::ssize(probe.ids) > page::Plan::most_tokens)
-      run.notices.push_back("Of the sentence " + support::quoted(probe.sentence) +
-                            " the page shows the last " + std::to_string(page::Plan::most_tokens) +
-                            " tokens, read from position 0.");
-  run.seed = config.training.seed;
-  run.steps = config.training.schedule.steps;
-  run.kept_step = kept_step;
-  constexpr Dim small = 100'000;  // tokens: least_loss() looks at all beginnings of lines
-  if (corpus_->train.documents() > 0 && corpus_->valid.size() <= 1 && corpus_->train.size() < small)
-    run.floor = least_loss(corpus_->train);
-  run.events = lines_.empty() ? event_lines(events) : lines_;
-  run.model = &model;
-  run.tokenizer = &corpus_->tokenizer;
-  run.text = &corpus_->train;
-  run.plan = plan_;
-  return page::run_data(run);
+      notices.push_back("Of the sentence " + support::quoted(probe.sentence) +
+                        " the page shows the last " + std::to_string(page::Plan::most_tokens) +
+                        " tokens, read from position 0.");
+  return page::run_data({.title = title(),
+                         .command = config_->command,
+                         .sentence = page::run_in_words(*model_, done_steps),
+                         .seed = config_->training.seed,
+                         .steps = config_->training.schedule.steps,
+                         .kept_step = kept_step,
+                         .floor = floor,
+                         .events = event_lines(events),
+                         .model = model_,
+                         .tokenizer = &corpus_->tokenizer,
+                         .text = &text,
+                         .plan = plan_,
+                         .notices = std::move(notices)});
 }
 
-std::string PageRecorder::write(const LanguageModel& model, std::int64_t done_steps,
-                                std::int64_t kept_step, std::string_view events) const {
-  const page::Thinned data = this->data(model, done_steps, kept_step, events);
+std::string PageRecorder::write(std::int64_t done_steps, std::int64_t kept_step,
+                                std::string_view events) const {
+  const page::Thinned data = this->data(done_steps, kept_step, events);
   const std::string file =
       page::page_file(title(), Json::object({{"kind", "run"}, {"run", data.data}}));
   support::write_output(config_->page, file, page::page_kind);
-  std::string said = "The page is in " + support::printable(config_->page) + " (" +
-                     support::formatted("%.0f kB", static_cast<double>(file.size()) / 1000) +
+  std::string said = "The page is in " + printable(config_->page) + " (" +
+                     formatted("%.0f kB", static_cast<double>(file.size()) / 1000) +
                      "): open it in a browser.";
   for (const std::string& notice : data.notices) said += " " + notice;
-  return support::wrapped(said, support::text_width(stderr));
+  return said;
 }
 
 }  // namespace fledge::train

@@ -1,17 +1,17 @@
-// The messages before the first and after the last step of a run.
+// The messages before the first and after the last step of a run, and samples: drawn, shown to people,
+// and compared with the training text.
 //
 // Key idea: a loss alone means little, so it is shown beside the losses of guessing and of n-gram
 // models.
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "examples/fledge/train/train_config.h"
 #include "examples/support/terminal.h"
-#include "nn/gpt/language_model.h"
-#include "nn/text/corpus.h"
 
 namespace fledge::train {
 
@@ -64,9 +64,35 @@ std::string loss_sentence(const std::string& name, double loss, double bits, dou
 
 /// This sentence, and the losses of guessing and of the counting tables beside it.
 std::string loss_report(const std::string& name, double loss, double bits,
-                        const Baselines& baselines, const std::string& token, support::Paint paint);
+                        const Baselines& baselines, const std::string& token);
 
 /// The word for a token of this kind: "character".
 std::string token_word(Tokens kind);
+
+/// Draws at most `count` tokens behind first_token(), which may be a part of the sample. The same
+/// seed and `number` draw the same sample. Throws Diverged when the scores are not finite.
+std::string draw_sample(const Trainer& trainer, const TrainConfig& config, const Corpus& corpus,
+                        Dim count, std::int64_t number);
+
+/// The tokens of the longest document, with the boundary in front of it; 0 for a stream.
+Dim longest_document(const TokenText& text);
+
+/// Samples of the final model: 3 pieces of a stream, of at most 200 tokens, or 20 lines, at most as
+/// long as the longest of the text.
+std::vector<std::string> final_samples(const Trainer& trainer, const TrainConfig& config,
+                                       const Corpus& corpus);
+
+/// A sample in rows of at most `columns` columns, each behind `indent` spaces. It is broken between
+/// words where possible. A line break is shown as ⏎ (in ASCII \n). More than `most_rows` rows: the
+/// last of them ends with "…". A single row may break a word. No line end at the end.
+std::string sample_rows(std::string_view text, int columns, int indent, int most_rows,
+                        bool unicode);
+
+/// The final samples: each piece of a stream in its rows; lines one after the other.
+std::string final_samples_text(const std::vector<std::string>& samples, bool are_lines);
+
+/// How much of the samples is copied from the training text: "8 % of these samples are copies …";
+/// for lines also how many of them stand in it as they are.
+std::string copied_report(const std::vector<std::string>& samples, const Corpus& corpus);
 
 }  // namespace fledge::train

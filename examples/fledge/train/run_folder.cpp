@@ -1,8 +1,10 @@
 #include "examples/fledge/train/run_folder.h"
 
-#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <filesystem>
 
@@ -11,7 +13,24 @@
 
 namespace fledge::train {
 
+using support::InputError, support::with_advice;
+
 namespace {
+
+// Of a name of a folder. File systems accept 255; a number and a suffix follow.
+constexpr std::size_t most_name_bytes = 200;
+
+// Whether a file of a run begins as fledge writes it. An empty file may be replaced too.
+bool is_of_a_run(const std::string& name, const std::string& beginning) {
+  if (beginning.empty()) return true;
+  if (name == log_file) return beginning.starts_with("{\"type\":\"");
+  return beginning.find("\"format\":\"fledge run") != std::string::npos;
+}
+
+bool path_exists(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0;
+}
 
 constexpr const char* damage_advice_of_run = "restore the file, or begin a new run";
 
@@ -20,16 +39,21 @@ constexpr const char* damage_advice_of_run = "restore the file, or begin a new r
   const std::string name = support::quoted(path);
   std::error_code none;
   if (std::filesystem::exists(path + "/state.safetensors", none))
-    throw support::InputError("the run in " + name + " is of an older fledge", older_advice);
-  throw support::InputError("there is no run in " + name + ": it has no " + run_file,
-                            "begin one: fledge train FILE -o DIR");
+    throw InputError("the run in " + name + " is of an older fledge", older_advice);
+  throw InputError("there is no run in " + name + ": it has no " + run_file,
+                   "begin one: fledge train FILE -o DIR");
 }
 
 }  // namespace
 
+std::string read_log(const Folder& folder) {
+  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+  return folder.read(log_file, most_bytes).value_or("");
+}
+
 SavedRun open_run(const Folder& folder) {
   const std::string path = support::quoted(folder.file(run_file));
-  return support::with_advice(
+  return with_advice(
       damage_advice_of_run,
       [&]() -> SavedRun {
         const std::optional<ByteSource> file = folder.open(run_file);
@@ -49,8 +73,9 @@ bool is_out_of_patience(const TrainConfig& settings, std::int64_t since_best) {
   return settings.patience > 0 && since_best >= settings.patience;
 }
 
-bool is_over(const TrainConfig& settings, std::int64_t step, std::int64_t since_best) {
-  return is_out_of_patience(settings, since_best) || step >= settings.training.schedule.steps;
+bool is_over(const TrainConfig& settings, const RunNotes& notes) {
+  return !notes.unrecorded && (is_out_of_patience(settings, notes.since_best) ||
+                               notes.step >= settings.training.schedule.steps);
 }
 
 std::string saved_events(std::string log, const RunNotes& notes, bool is_over) {
@@ -61,17 +86,91 @@ std::string saved_events(std::string log, const RunNotes& notes, bool is_over) {
 
 // The log is read first: while a new run takes this one's place, the notes are not older than it.
 std::string saved_events(const Folder& folder) {
-  std::string log = support::with_advice(
-      damage_advice_of_run, [&] { return folder.read(log_file, most_log_bytes).value_or(""); });
+  std::string log = with_advice(damage_advice_of_run, [&] { return read_log(folder); });
   const SavedRun run = open_run(folder);
   const RunNotes& notes = run.checkpoint.notes;
-  return saved_events(std::move(log), notes,
-                      is_over(run.config.settings, notes.step, notes.since_best));
+  return saved_events(std::move(log), notes, is_over(run.config.settings, notes));
 }
 
-RunFolder::RunFolder(const std::string& path) {
+std::string run_name(const std::string& text_path) {
+  if (text_path == "-") return "text-run";
+  std::error_code no_folder;  // the current folder may have been removed
+  std::filesystem::path path = std::filesystem::absolute(text_path, no_folder).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();  // "poems/"
+  std::string name = std::filesystem::is_directory(path, no_folder) ? path.filename().string()
+                                                                    : path.stem().string();
+  name.erase(0, std::min(name.find_first_not_of(".-"), name.size()));
+  if (name.size() > most_name_bytes) {  // cut in front of a character
+    std::size_t end = most_name_bytes;
+    while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;
+    name.resize(end);
+  }
+  for (char& byte : name)
+    if (std::iscntrl(static_cast<unsigned char>(byte))) byte = '_';
+  return (name.empty() ? "text" : name) + "-run";
+}
+
+std::string free_name(const std::string& name) {
+  std::string free = name;
+  for (int number = 2; path_exists(free); ++number) free = name + "-" + std::to_string(number);
+  return free;
+}
+
+std::vector<std::string> make_folders(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> missing{path}, made;  // the innermost first; the outermost first
+  for (fs::path above = fs::path(path).parent_path();
+       !above.empty() && !path_exists(above.string()); above = above.parent_path())
+    missing.push_back(above.string());
   try {
-    folder_ = std::make_unique<LockedFolder>(path);
+    for (auto folder = missing.rbegin(); folder != missing.rend(); ++folder)
+      if (make_folder(*folder)) made.push_back(*folder);
+  } catch (const FileError& error) {
+    remove_folders(made);
+    refuse_folder(error.what(), "name a folder in one that you may write to: -o DIR");
+  }
+  return made;
+}
+
+void remove_folders(const std::vector<std::string>& folders) {
+  for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder) ::rmdir(folder->c_str());
+}
+
+void require_replaceable(const Folder& folder, bool replaces) {
+  if (!replaces && !folder.names().empty())
+    refuse_folder("the folder " + support::quoted(folder.path()) + " is not empty",
+                  "--resume goes on with the run in it, --force begins anew");
+  for (const char* name : {run_file, log_file})
+    if (const auto beginning = folder.beginning(name, 4096);
+        folder.has(name) && !(beginning && is_of_a_run(name, *beginning)))
+      refuse_folder(support::quoted(folder.file(name)) + " was not written by fledge train",
+                    "move it away, or name another folder: -o DIR");
+  for (const char* name : {"config.json", "model.safetensors"})
+    if (folder.has(name))
+      refuse_folder(
+          support::quoted(folder.file(name)) + " is in the way: it is of a model, not of a run",
+          "move it away, or name another folder: -o DIR");
+}
+
+void require_place(const std::string& path, bool replaces) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return;
+  if (!S_ISDIR(status.st_mode))
+    refuse_folder(support::quoted(path) + " is a file, not a folder", "name another: -o DIR");
+  try {
+    require_replaceable(Folder(path), replaces);
+  } catch (const FileError& error) {
+    refuse_folder(error.what(), another_folder);
+  }
+}
+
+void refuse_folder(const std::string& what, const std::string& advice) {
+  throw support::CommandError(support::Exit::failed, what, advice);
+}
+
+std::unique_ptr<LockedFolder> lock_folder(const std::string& path) {
+  try {
+    return std::make_unique<LockedFolder>(path);
   } catch (const FileError& error) {
     const bool is_held = error.error_number == EWOULDBLOCK;
     refuse_folder(
@@ -80,73 +179,13 @@ RunFolder::RunFolder(const std::string& path) {
   }
 }
 
-RunFolder RunFolder::begin(const std::string& path, Place place, std::string_view run) {
-  const bool replaces = place == Place::replaceable;
-  if (place != Place::unused) require_place(path, replaces);
-  const std::vector<std::string> made = make_folders(path);
-  if (place == Place::unused && made.empty()) throw FolderExists(path);
-  try {
-    RunFolder begun(path);
-    require_replaceable(*begun.folder_, replaces);
-    // In this order: no event of an old log belongs to the new run, whose log has no byte yet.
-    begun.folder_->replace(run_file, run);
-    begun.open_log("");
-    return begun;
-  } catch (const FileError& error) {
-    for (const char* name : {run_file, log_file})
-      if (!made.empty()) ::unlink((path + "/" + name).c_str());
-    remove_folders(made);
-    refuse_folder(error.what(), another_folder);
-  }
-}
-
-RunFolder RunFolder::resume(const std::string& path) {
+ResumedRun resume_run(const std::string& path) {
   std::error_code none;
   if (!std::filesystem::is_directory(path, none)) refuse_missing_run(path);
   open_run(Folder(path));  // checked before the folder gets a lock file
-  RunFolder run(path);
-  run.saved_ = open_run(*run.folder_);
-  return run;
-}
-
-std::string RunFolder::log() const { return folder_->read(log_file, most_log_bytes).value_or(""); }
-
-void RunFolder::open_log(std::string_view events) {
-  folder_->replace(log_file, events);
-  log_ = std::make_unique<Descriptor>(folder_->descriptor(), log_file, O_WRONLY | O_NOFOLLOW);
-  if (!log_->exists()) throw WriteError("write", file(log_file), errno);
-  log_bytes_ = static_cast<std::int64_t>(events.size());
-}
-
-void RunFolder::append(const std::string& line) {
-  waiting_ += line + "\n";
-  if (waiting_.size() > 4096) write_out();
-}
-
-// After a failed write the lines wait, and the next write begins at the same place.
-void RunFolder::write_out() {
-  if (waiting_.empty()) return;
-  if (::lseek(log_->get(), log_bytes_, SEEK_SET) < 0 || !write_all(*log_, waiting_))
-    throw WriteError("write", file(log_file), errno);
-  log_bytes_ += static_cast<std::int64_t>(waiting_.size());
-  waiting_.clear();
-}
-
-std::int64_t RunFolder::sync_log() {
-  write_out();
-  if (!sync_file(*log_)) throw WriteError("sync", file(log_file), errno);
-  return log_bytes_;
-}
-
-void RunFolder::save(std::string_view run) const {
-  try {
-    folder_->replace(run_file, run);
-  } catch (const WriteError&) {
-    if (!folder_->is_removed()) throw;
-    refuse_folder("the folder " + support::quoted(folder_->path()) +
-                      " was removed while the run was in it: nothing of the run is left",
-                  "begin again: fledge train FILE -o DIR");
-  }
+  std::unique_ptr<LockedFolder> folder = lock_folder(path);
+  SavedRun saved = open_run(*folder);
+  return {std::move(folder), std::move(saved)};
 }
 
 }  // namespace fledge::train

@@ -1,4 +1,4 @@
-// The folder of a run, locked while the run lasts.
+// The folder of a run, locked while the run lasts; its name, and what may be at its path.
 //
 //   run.safetensors   the run: weights, moments, tokenizer, settings, notes (nn/train/checkpoint.h)
 //   events.jsonl      its log: an object for each event: start, steps, evaluations, samples, …, end
@@ -10,16 +10,20 @@
 #pragma once
 
 #include <memory>
-#include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "examples/fledge/train/run_config.h"
-#include "examples/fledge/train/run_place.h"
+#include "examples/fledge/train/train_config.h"
+#include "nn/io/folder.h"
 #include "nn/train/checkpoint.h"
 
 namespace fledge::train {
+
+/// The names of a run's files.
+inline constexpr const char *run_file = "run.safetensors", *log_file = "events.jsonl";
+/// All bytes of the log in a folder; "" if there is none. Throws FileError if it is no regular file.
+std::string read_log(const Folder& folder);
 
 /// A run as its folder has it. The numbers are not read yet.
 struct SavedRun {
@@ -30,66 +34,50 @@ struct SavedRun {
 /// folder without this file, what it has instead.
 SavedRun open_run(const Folder& folder);
 
-/// Whether a run with these settings is over after `step`: it has all its steps, or the held-out loss
-/// was not lower in the last `since_best` evaluations, and that is its --patience.
+/// Whether the held-out loss was not lower in the last `since_best` evaluations, and that is the
+/// --patience of the run.
 bool is_out_of_patience(const TrainConfig& settings, std::int64_t since_best);
-bool is_over(const TrainConfig& settings, std::int64_t step, std::int64_t since_best);
+/// Whether a run with these notes is over: its last step is recorded, or it is out of patience.
+bool is_over(const TrainConfig& settings, const RunNotes& notes);
 
 /// The lines of a log that belong to the saved run with these notes.
 std::string saved_events(std::string log, const RunNotes& notes, bool is_over);
 /// Those in a folder. Throws InputError, also for a log that is no regular file.
 std::string saved_events(const Folder& folder);
-/// The beginning of the last event of a run that was not stopped.
-inline constexpr std::string_view end_of_run = R"({"type":"end","status":"ok",)";
 
-/// What may be at the path of a new run.
-enum class Place {
-  unused,      // nothing, and no other run may begin there at the same time
-  empty,       // nothing or an empty folder
-  replaceable  // also a run, which stays whole until the new run replaces it
+/// The name of a run's folder when none was given: "poems-run" for "texts/poems.txt", "text-run"
+/// for standard input. It has no control characters, and begins with neither a dot nor a hyphen.
+std::string run_name(const std::string& text_path);
+/// The first of poems-run, poems-run-2, poems-run-3, … that does not exist.
+std::string free_name(const std::string& name);
+
+/// Makes a folder, and the folders above it that are missing. Returns those that it made, the
+/// outermost first; nothing when the path exists. Throws CommandError; then it has removed them.
+/// As mkdir() makes a folder or fails, two runs that begin together never get the same one.
+std::vector<std::string> make_folders(const std::string& path);
+/// Removes these folders, the last one first, if they are empty.
+void remove_folders(const std::vector<std::string>& folders);
+
+/// Throws CommandError unless the folder is empty or, with `replaces`, has no file in the way of a run:
+/// none of a model, and none with the name of a run's that was not written by fledge train. Such a
+/// file counts as written by it if it is empty or if its first 4096 bytes look like its output.
+void require_replaceable(const Folder& folder, bool replaces);
+/// The same for a path, at which there may be nothing.
+void require_place(const std::string& path, bool replaces);
+
+/// Throws CommandError with exit status 1: the run is not possible here, though its input is usable.
+[[noreturn]] void refuse_folder(const std::string& what, const std::string& advice);
+inline constexpr const char* another_folder = "name another folder: -o DIR";
+
+/// Locks an existing folder. Throws CommandError, also when another process has the lock.
+std::unique_ptr<LockedFolder> lock_folder(const std::string& path);
+
+/// A run that goes on in its folder.
+struct ResumedRun {
+  std::unique_ptr<LockedFolder> folder;
+  SavedRun saved;
 };
-
-/// There is something at the path of a run whose place must be unused.
-struct FolderExists : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-class RunFolder {
- public:
-  /// A new run with these bytes of run.safetensors. Makes its folder and the folders above it. Throws
-  /// FolderExists for a place that is not unused, and CommandError when the run cannot begin here;
-  /// then no file has changed.
-  static RunFolder begin(const std::string& path, Place place, std::string_view run);
-  /// The run that the folder has.
-  static RunFolder resume(const std::string& path);
-
-  /// The run that was resumed.
-  const SavedRun& saved() const { return *saved_; }
-  /// All bytes of the log; "" if there is none. Throws FileError if it is no regular file.
-  std::string log() const;
-  /// Gives the log these events and opens it. It is a new file: a second link to the old one keeps
-  /// what it has.
-  void open_log(std::string_view events);
-  /// Appends a line to the log. It is buffered: the error of a failed write may come from this call,
-  /// a later one, or sync_log(). A part of a line may then be in the log, behind what counts.
-  void append(const std::string& line);
-  /// Brings the log to the disk and returns its size. Throws WriteError.
-  std::int64_t sync_log();
-  /// Replaces run.safetensors by these bytes. Throws WriteError; CommandError when the folder was
-  /// removed. A folder that is moved is written to where it is.
-  void save(std::string_view run) const;
-
-  std::string file(const char* name) const { return folder_->file(name); }
-
- private:
-  explicit RunFolder(const std::string& path);
-  void write_out();
-
-  std::unique_ptr<LockedFolder> folder_;
-  std::optional<SavedRun> saved_;
-  std::unique_ptr<Descriptor> log_;
-  std::string waiting_;  // lines that are not written yet
-  std::int64_t log_bytes_ = 0;
-};
+/// Locks the folder of a run. Throws as open_run() and lock_folder() do.
+ResumedRun resume_run(const std::string& path);
 
 }  // namespace fledge::train

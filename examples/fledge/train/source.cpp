@@ -3,21 +3,148 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
+#include <set>
 
 #include "examples/fledge/train/report.h"
-#include "examples/fledge/train/text_files.h"
 #include "examples/support/built_in_text.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/io/checksum.h"
+#include "nn/io/files.h"
+#include "nn/io/utf8.h"
 
 namespace fledge::train {
 
-using support::InputError;
+using support::counted, support::printable, support::thousands, support::shell_word,
+    support::InputError, support::refuse_usage;
+
+namespace fs = std::filesystem;
 
 namespace {
+
+// The most files of a text, as their names are saved with the run.
+constexpr std::int64_t most_text_files = 10'000;
+// The most names in a folder: with more of them a hint would take too long.
+constexpr std::size_t most_names = 10'000;
+
+bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
+
+bool is_folder_of_a_model(const fs::path& path) {
+  std::error_code error;
+  const auto has = [&](const char* name) { return fs::exists(path / name, error); };
+  return has(run_file) || (has("config.json") && has("model.safetensors"));
+}
+
+bool is_text(const fs::path& path) {
+  const std::string name = path.filename().string();
+  const std::optional<std::string> begin =
+      Folder(path.parent_path().string()).beginning(name, 4096);
+  return begin && begin->find('\0') == std::string::npos;
+}
+
+[[noreturn]] void refuse_many(const std::string& name) {
+  throw InputError(
+      support::quoted(name) + " has more than " + thousands(most_text_files) + " text files",
+      "join them to one file");
+}
+
+void add_folder(const std::string& folder, std::set<std::string>& files) {
+  std::error_code error;
+  const std::size_t before = files.size();
+  fs::recursive_directory_iterator entry(folder, error);
+  for (const fs::recursive_directory_iterator end; !error && entry != end; entry.increment(error)) {
+    std::error_code unknown;
+    const bool is_below = entry->is_directory(unknown);
+    if (is_hidden(entry->path()) || (is_below && is_folder_of_a_model(entry->path())))
+      entry.disable_recursion_pending();
+    else if (entry->is_regular_file(unknown) && is_text(entry->path()))
+      files.insert(entry->path().lexically_normal().string());
+    if (std::ssize(files) > most_text_files) refuse_many(folder);
+  }
+  if (error)
+    throw InputError("cannot read " + support::quoted(folder) + ": " + error.message(),
+                     "name the files themselves");
+  if (files.size() == before)
+    throw InputError("there is no text file in the folder " + support::quoted(folder),
+                     "name a text file");
+}
+
+// The file in the same folder that was most likely meant, or "".
+std::string file_meant_by(const std::string& path) {
+  const fs::path whole(path), folder = whole.parent_path();
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder.empty() ? "." : folder, error), none;
+       !error && entry != none && names.size() <= most_names; entry.increment(error))
+    if (std::error_code unknown; entry->is_regular_file(unknown))
+      names.push_back(entry->path().filename().string());
+  if (names.size() > most_names) return "";
+  std::sort(names.begin(), names.end());  // folders have no order
+  const std::string meant = support::closest(whole.filename().string(), names);
+  return meant.empty() || meant == whole.filename() ? "" : (folder / meant).string();
+}
+
+// If the file does not exist and a file with a similar name does, the error suggests it.
+std::string read_text_file(const std::string& path, const std::string& what_to_do) {
+  try {
+    return read_file(path);
+  } catch (const FileError& error) {
+    const bool exists = path == "-" || access(path.c_str(), F_OK) == 0;
+    const std::string meant = exists ? "" : file_meant_by(path);
+    throw InputError(error.what(),
+                     meant.empty() ? what_to_do : "did you mean " + support::quoted(meant) + "?");
+  }
+}
+
+// The name that iconv has for the encoding, if the first bytes show one that is not UTF-8: by a byte
+// order mark, or by zeros in every other byte of Latin letters. "" otherwise.
+std::string other_encoding(std::string_view text) {
+  using namespace std::string_view_literals;
+  if (text.starts_with("\xFF\xFE\0\0"sv) || text.starts_with("\0\0\xFE\xFF"sv)) return "UTF-32";
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) return "UTF-16";
+  const std::string_view begin = text.substr(0, 4096);
+  std::size_t zeros[2] = {};  // at even and at odd places
+  for (std::size_t at = 0; at < begin.size(); ++at) zeros[at % 2] += begin[at] == '\0';
+  const auto are_high_bytes = [&](std::size_t some, std::size_t others) {
+    return text.size() % 2 == 0 && some > begin.size() / 4 && others == 0;
+  };
+  return are_high_bytes(zeros[1], zeros[0])   ? "UTF-16LE"
+         : are_high_bytes(zeros[0], zeros[1]) ? "UTF-16BE"
+                                              : "";
+}
+
+void require_utf8(const std::string& text, const std::string& file, const FileRules& rules) {
+  const std::string name = name_of_files({file}), encoding = other_encoding(text);
+  if (!encoding.empty())
+    throw InputError(name + " is " + encoding + ", not UTF-8",
+                     "convert it: iconv -f " + encoding + " -t UTF-8" +
+                         (file == "-" ? "" : " " + shell_word(file)) + " > new.txt");
+  if (const std::size_t wrong = first_not_utf8(text); wrong != std::string::npos)
+    throw InputError(name + " is not UTF-8 at byte " + std::to_string(wrong), rules.not_utf8);
+}
+
+// Adds the text of a file, without what is left out.
+void add_file(std::string_view file, bool keep_cr, FileText& to) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  if (file.starts_with(mark)) {
+    file.remove_prefix(mark.size());
+    ++to.marks;
+  }
+  if (!to.text.empty() && !to.text.ends_with('\n') && !file.empty()) to.text += '\n';
+  if (!keep_cr && file.find('\n') == std::string_view::npos) {
+    to.line_ends += std::count(file.begin(), file.end(), '\r');
+    for (const char c : file) to.text += c == '\r' ? '\n' : c;
+    return;
+  }
+  for (std::size_t end = 0; !file.empty(); file.remove_prefix(end)) {
+    end = keep_cr ? std::string_view::npos : file.find("\r\n");
+    to.text += file.substr(0, end);
+    if (end == std::string_view::npos) return;
+    ++to.returns;
+    ++end;
+  }
+}
 
 bool is_readable_file(const std::string& path) {
   std::error_code unknown;
@@ -36,12 +163,11 @@ void require_characters(const Tokenizer& tokenizer, const std::string& text,
 // "4 characters: abdr", without line ends and blanks; "61 characters" if there are many.
 std::string known_characters(const Tokenizer& tokenizer) {
   constexpr Dim most_listed = 20;
-  std::string count =
-      support::thousands(tokenizer.size()) + " " + token_word(tokenizer.kind()) + "s";
+  std::string count = thousands(tokenizer.size()) + " " + token_word(tokenizer.kind()) + "s";
   if (tokenizer.size() > most_listed) return count;
   std::string list;
   for (const std::string& symbol : tokenizer.symbols())
-    if (symbol.find_first_of(" \t\r\n") == std::string::npos) list += support::printable(symbol);
+    if (symbol.find_first_of(" \t\r\n") == std::string::npos) list += printable(symbol);
   return count + ": " + list;
 }
 
@@ -52,17 +178,14 @@ std::string what_is_unknown(Tokens kind, bool is_one) {
   return is_one ? "was not in the training text" : "were not in the training text";
 }
 
-// "'ü', 'ß' and 7 more": the most frequent first.
+// The most frequent first.
 std::string unknown_list(const UnknownSymbols& found) {
-  constexpr std::size_t most_listed = 8;
   std::vector<std::pair<std::string, Dim>> symbols(found.counts.begin(), found.counts.end());
   std::stable_sort(symbols.begin(), symbols.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
-  std::string list;
-  for (std::size_t i = 0; i < std::min(symbols.size(), most_listed); ++i)
-    list += (i > 0 ? ", " : "") + support::quoted(symbols[i].first);
-  if (symbols.size() <= most_listed) return list;
-  return list + " and " + support::thousands(std::ssize(symbols) - Dim{most_listed}) + " more";
+  std::vector<std::string> names;
+  for (const auto& symbol : symbols) names.push_back(symbol.first);
+  return list_of(names, 8);
 }
 
 std::string unknown_share(const UnknownSymbols& found) {
@@ -79,18 +202,18 @@ std::string unknown_share(const UnknownSymbols& found) {
   const std::string meant =
       is_word ? support::closest(unknown.symbol, tokenizer.symbols()) : std::string();
   const std::string known =
-      is_word ? support::thousands(tokenizer.size()) + " words" : known_characters(tokenizer);
+      is_word ? thousands(tokenizer.size()) + " words" : known_characters(tokenizer);
   const std::string place =
       support::quoted(unknown.symbol) + " at byte " + std::to_string(unknown.at);
   std::string problem;
   if (is_one) {
     problem = "the " + kind + " " + place + " of " + name + " " + missing;
     if (found.unknown > 1)
-      problem += "; it occurs there " + support::thousands(found.unknown) + " times, " +
+      problem += "; it occurs there " + thousands(found.unknown) + " times, " +
                  unknown_share(found) + " of the text";
   } else {
-    problem = support::thousands(std::ssize(found.counts)) + " different " + kind + "s of " + name +
-              " " + missing + ", " + unknown_share(found) + " of it: " + unknown_list(found) +
+    problem = thousands(std::ssize(found.counts)) + " different " + kind + "s of " + name + " " +
+              missing + ", " + unknown_share(found) + " of it: " + unknown_list(found) +
               "; the first is " + place;
   }
   if (!meant.empty() && (is_one || !can_skip))
@@ -108,25 +231,93 @@ std::string unknown_share(const UnknownSymbols& found) {
   if (!lines)
     for (std::size_t at = 0; at < text.size(); at += code_point_at(text, at).bytes) ++count;
   throw InputError(
-      name + " has " + support::counted(count, lines ? "line" : "character") +
+      name + " has " + counted(count, lines ? "line" : "character") +
           ": too few to train on and to hold a part out",
       lines ? "name a text with at least 100 lines" : "name a text with at least 1,000 characters");
 }
 
-// read(), which makes a corpus of this text. Its errors name the text, not their function.
-template <class F>
-Corpus corpus_of(const std::string& name, const std::string& what_to_do, F read) {
+// read_corpus(), whose errors name the text here, not the function. `tokenizer`: of a model, or null.
+Corpus corpus_of(const std::string& text, const std::string& name, const CorpusOptions& options,
+                 const Tokenizer* tokenizer, bool can_skip, const std::string& what_to_do) {
   try {
-    return read();
-  } catch (const UnknownSymbol&) {
-    throw;
+    return tokenizer ? read_corpus(text, options, *tokenizer) : read_corpus(text, options);
+  } catch (const UnknownSymbol& error) {
+    if (!tokenizer) throw;
+    refuse_unknown(error, *tokenizer, text, name, can_skip);
   } catch (const ValueError& error) {
+    if (dynamic_cast<const NothingToTrain*>(&error) && options.valid < 1)
+      refuse_short(text, options.reading == Reading::lines, name);
     const std::string problem = error.what();  // "read_corpus: ..."
     throw InputError(name + problem.substr(problem.find(": ")), what_to_do);
   }
 }
 
 }  // namespace
+
+std::vector<std::string> text_files(const std::vector<std::string>& names) {
+  std::error_code error;
+  for (const std::string& name : names)
+    if (is_folder_of_a_model(name))
+      refuse_usage(support::quoted(name) + " is the folder of a model, not of texts",
+                   "--resume " + shell_word(name) + " goes on with its run, FILE --from " +
+                       shell_word(name) + " trains it on another text");
+  const bool is_one = names.size() < 2;
+  if (is_one && (names.empty() || names[0] == "-" || !fs::is_directory(names[0], error)))
+    return names;
+  std::set<std::string> files;
+  for (const std::string& name : names)
+    if (fs::is_directory(name, error))
+      add_folder(name, files);
+    else
+      files.insert(fs::path(name).lexically_normal().string());
+  if (std::ssize(files) > most_text_files) refuse_many(names[0]);
+  return {files.begin(), files.end()};
+}
+
+std::string FileText::report(const std::string& how_to_keep) const {
+  std::string said;
+  const auto say_if = [&](std::int64_t count, const std::string& sentence) {
+    if (count > 0) said += (said.empty() ? "" : " ") + sentence;
+  };
+  const auto were = [](std::int64_t count) { return count == 1 ? "was" : "were"; };
+  say_if(marks, marks == 1 ? "A byte order mark was left out."
+                           : thousands(marks) + " byte order marks were left out.");
+  say_if(returns, "The text has line ends of Windows: " + thousands(returns) + " \\r " +
+                      were(returns) + " left out" + how_to_keep + ".");
+  say_if(line_ends, "The text has \\r alone as line ends: " + thousands(line_ends) + " " +
+                        were(line_ends) + " read as \\n" + how_to_keep + ".");
+  return said;
+}
+
+std::string list_of(const std::vector<std::string>& items, std::int64_t most) {
+  std::string list;
+  const std::int64_t count = std::ssize(items);
+  for (std::int64_t i = 0; i < std::min(count, most); ++i)
+    list += (i > 0 ? ", " : "") + support::quoted(items[static_cast<std::size_t>(i)]);
+  return list + (count > most ? " and " + thousands(count - most) + " more" : "");
+}
+
+FileText joined_text(const std::vector<std::string>& files, const FileRules& rules) {
+  FileText all;
+  for (const std::string& file : files) {
+    const std::string text = read_text_file(file, rules.not_found);
+    if (rules.needs_utf8) require_utf8(text, file, rules);
+    add_file(text, rules.keep_cr, all);
+  }
+  return all;
+}
+
+std::string name_of_files(const std::vector<std::string>& files) {
+  if (files.empty()) return "the built-in text";
+  if (files[0] == "-") return "standard input";
+  const std::int64_t others = std::ssize(files) - 1;
+  return support::quoted(files[0]) + (others > 0 ? " and " + counted(others, "other file") : "");
+}
+
+std::string names_of_files(const std::vector<std::string>& files) {
+  if (files.size() < 2) return name_of_files(files);
+  return counted(std::ssize(files), "file") + ": " + list_of(files, 6);
+}
 
 FileText read_text(const TrainConfig& config) {
   if (config.texts.empty()) return {std::string(support::built_in_text())};
@@ -191,35 +382,22 @@ std::string resume_command(const TrainConfig& config) {
     return path == "-" || fs::equivalent(path, name, no_file) ||
            fs::equivalent(path, beside / name, no_file);
   };
-  std::string command = "fledge train --resume " + support::shell_word(config.folder());
+  std::string command = "fledge train --resume " + shell_word(config.folder());
   if (!std::all_of(config.texts.begin(), config.texts.end(), is_found))
-    for (const std::string& name : config.named) command += " " + support::shell_word(name);
+    for (const std::string& name : config.named) command += " " + shell_word(name);
   return command;
 }
 
-std::string name_of(const TrainConfig& config) { return name_of_files(config.texts); }
-
 Corpus usable_corpus(const std::string& text, const TrainConfig& config,
                      const Tokenizer* tokenizer) {
-  const std::string name = name_of(config);
+  const std::string name = name_of_files(config.texts);
   if (text.empty()) throw InputError(name + " is empty", "name a text with some thousand words");
   const Tokens kind = tokenizer ? tokenizer->kind() : config.corpus.tokens;
   if (config.corpus.reading == Reading::lines && lines_of(text).empty())
     throw InputError(name + " has no line with letters: all its lines are blank",
                      "name a text with some thousand words");
-  const auto read = [&] {
-    try {
-      return tokenizer ? read_corpus(text, config.corpus, *tokenizer)
-                       : read_corpus(text, config.corpus);
-    } catch (const NothingToTrain&) {
-      if (config.corpus.valid >= 1) throw;
-      refuse_short(text, config.corpus.reading == Reading::lines, name);
-    } catch (const UnknownSymbol& error) {  // of the model of --from
-      if (!tokenizer) throw;
-      refuse_unknown(error, *tokenizer, text, name, false);
-    }
-  };
-  Corpus corpus = corpus_of(name, "use another --valid, or more text", read);
+  Corpus corpus =
+      corpus_of(text, name, config.corpus, tokenizer, false, "use another --valid, or more text");
   const std::string token = token_word(kind);
   if (corpus.facts.symbols < 2)
     throw InputError(name + " consists of one repeated " + token + ", so there is nothing to learn",
@@ -228,7 +406,7 @@ Corpus usable_corpus(const std::string& text, const TrainConfig& config,
 }
 
 void require_window(const Corpus& corpus, const TrainConfig& config) {
-  const std::string name = name_of(config), token = token_word(corpus.tokenizer.kind());
+  const std::string name = name_of_files(config.texts), token = token_word(corpus.tokenizer.kind());
   const Dim tokens = corpus.train.size(), context = config.sizes.context;
   if (config.corpus.reading == Reading::stream && tokens <= context)
     throw InputError(name + " has " + std::to_string(tokens) + " " + token +
@@ -258,8 +436,8 @@ std::string known_text(const Tokenizer& tokenizer, const std::string& text,
     throw InputError("the model knows no " + kind + " of " + name, "use another text");
   const bool is_one = found.counts.size() == 1;
   const std::string what = is_one ? unknown_list(found) + ", which "
-                                  : support::thousands(std::ssize(found.counts)) + " different " +
-                                        kind + "s (" + unknown_list(found) + ") that ";
+                                  : thousands(std::ssize(found.counts)) + " different " + kind +
+                                        "s (" + unknown_list(found) + ") that ";
   const std::string said = "Left out of " + name + ": " + what +
                            what_is_unknown(tokenizer.kind(), is_one) + ", " + unknown_share(found) +
                            " of it.";
@@ -286,13 +464,9 @@ TokenText tokens_of_text(const Tokenizer& tokenizer, const std::string& text, Re
                          const std::string& name) {
   if (text.empty()) throw InputError(name + " is empty", "name another text");
   require_characters(tokenizer, text, name, 0);
-  try {
-    return corpus_of(name, "name another text",
-                     [&] { return read_corpus(text, {.reading = reading, .valid = 0}, tokenizer); })
-        .train;
-  } catch (const UnknownSymbol& error) {
-    refuse_unknown(error, tokenizer, text, name, true);
-  }
+  return corpus_of(text, name, {.reading = reading, .valid = 0}, &tokenizer, true,
+                   "name another text")
+      .train;
 }
 
 void require_same_text(const RunConfig& config, const std::string& text, const std::string& name) {
@@ -311,7 +485,7 @@ std::string text_of_run(const RunConfig& run, const std::string& folder) {
   settings.texts = found_texts(run, folder);
   settings.resume = folder;
   std::string text = read_text(settings).text;
-  require_same_text(run, text, name_of(settings));
+  require_same_text(run, text, name_of_files(settings.texts));
   return text;
 }
 

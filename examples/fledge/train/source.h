@@ -1,11 +1,53 @@
-// The text of a run, and whether it is the one that the run began with.
+// The text of a run: its files and folders, read as one text; whether it is the one that the run
+// began with; and its tokens, or those of another text or prompt for the same model.
 #pragma once
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "examples/fledge/train/run_folder.h"
-#include "examples/fledge/train/text_files.h"
 #include "examples/support/errors.h"
 
 namespace fledge::train {
+
+/// The files that these names stand for, sorted, each once. A folder stands for the text files in it
+/// and below it: regular files without a NUL byte in their first 4096 bytes. Names that begin with a
+/// dot and folders of models are skipped. A single name of a file and "-" stay as they are. Throws
+/// InputError for a folder without text files, and for more than 10,000; UsageError for a
+/// name of a model's folder.
+std::vector<std::string> text_files(const std::vector<std::string>& names);
+
+/// How files are read as a text.
+struct FileRules {
+  bool needs_utf8 = true;
+  bool keep_cr = false;                 // the \r of line ends, \r\n and \r
+  std::string not_found{}, not_utf8{};  // what to do then
+};
+
+/// A text without what only encodes it.
+struct FileText {
+  std::string text;
+  std::int64_t marks = 0, returns = 0;  // byte order marks, and \r in front of \n: left out
+  std::int64_t line_ends = 0;           // \r read as \n, of files that have no \n
+
+  /// What was changed, in sentences; "" if nothing was. `how_to_keep` returns: " (--keep-cr)".
+  std::string report(const std::string& how_to_keep = "") const;
+};
+
+/// The texts of these files, one after the other, without their byte order marks and, unless they
+/// are kept, without the \r of their line ends: \n stands for \r\n, and for \r in a file that has no
+/// \n. A line end is added to a text in front of another if it does not end with one. "-": standard
+/// input. Throws InputError, which suggests a file with a similar name, for one that is not there and,
+/// if the rules need UTF-8, for one that is not UTF-8. Names UTF-16 and UTF-32.
+FileText joined_text(const std::vector<std::string>& files, const FileRules& rules);
+
+/// "'a', 'b' and 7 more": at most `most` of the items.
+std::string list_of(const std::vector<std::string>& items, std::int64_t most);
+/// "poems.txt", "standard input", "the built-in text", or "a.txt and 2 other files".
+std::string name_of_files(const std::vector<std::string>& files);
+/// The same, but of several files the names of the first ones: "3 files: a.txt, b.txt, c.txt".
+std::string names_of_files(const std::vector<std::string>& files);
 
 /// What to do if a text for a model of characters is not UTF-8.
 inline constexpr const char* not_utf8_advice =
@@ -24,8 +66,6 @@ std::vector<std::string> found_texts(const RunConfig& run, const std::string& fo
 /// The command that goes on with the run. It names the texts where their names alone, which the run
 /// keeps, would not find them.
 std::string resume_command(const TrainConfig& config);
-/// The name of the run's text in messages.
-std::string name_of(const TrainConfig& config);
 
 /// The tokens of a text, with the run's own tokenizer or, for a new run, one made from it. Throws
 /// InputError when there is nothing to learn from it.

@@ -4,15 +4,16 @@
 #include <cmath>
 #include <filesystem>
 
-#include "examples/fledge/train/defaults.h"
 #include "examples/fledge/train/run_folder.h"
-#include "examples/fledge/train/watched_words.h"
+#include "examples/fledge/train/watch.h"
 #include "examples/support/text.h"
-#include "nn/gpt/config.h"
+#include "nn/io/checksum.h"
+#include "nn/io/utf8.h"
+#include "nn/text/tokenizer_json.h"
 
 namespace fledge::train {
 
-using support::refuse_usage;
+using support::formatted, support::shell_word, support::refuse_usage;
 
 support::Options train_options(TrainConfig& config) {
   using support::Lifetime;
@@ -155,13 +156,63 @@ support::Options train_options(TrainConfig& config) {
 
 namespace {
 
+constexpr std::int64_t version = 4;
+
+// A path may have any bytes, but a string of JSON is UTF-8. Other bytes, and %, are saved as %FF.
+std::string encoded(std::string_view path) {
+  std::string text;
+  for (std::size_t at = 0; at < path.size();) {
+    const CodePoint point = code_point_at(path, at);
+    for (const char byte : path.substr(at, point.bytes))
+      if (point.valid && byte != '%')
+        text += byte;
+      else
+        text += "%" + hexadecimal(static_cast<unsigned char>(byte)).substr(14);
+    at += point.bytes;
+  }
+  return text;
+}
+
+std::string decoded(const JsonValue& json) {
+  const std::string text = json.string();
+  std::string path;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '%') {
+      path += text[at];
+      continue;
+    }
+    const std::string digits = text.substr(at + 1, 2);
+    const std::optional<std::uint64_t> byte = unsigned_number(digits, 16);
+    if (!byte || digits.size() != 2) json.fail("must have two hexadecimal digits after each %");
+    path += static_cast<char>(*byte);
+    at += 2;
+  }
+  return path;
+}
+
+// One path as a string ("": the built-in text), several as an array.
+Json saved_paths(const std::vector<std::string>& paths) {
+  std::vector<std::string> all;
+  for (const std::string& path : paths) all.push_back(encoded(path));
+  return all.size() > 1 ? Json(all) : Json(all.empty() ? "" : all[0]);
+}
+
+std::vector<std::string> read_paths(const JsonValue& json) {
+  std::vector<std::string> paths;
+  if (json.is_array())
+    json.each_item([&](const JsonValue& path) { paths.push_back(decoded(path)); });
+  else if (const std::string path = decoded(json); !path.empty())
+    paths.push_back(path);
+  return paths;
+}
+
 void require_heads(Dim width, Dim heads) {
   if (width % heads == 0) return;
   const Dim below = width / heads * heads, above = below + heads;
   const std::string w = std::to_string(width), h = std::to_string(heads);
   const double quotient = static_cast<double>(width) / static_cast<double>(heads);
   refuse_usage("--width " + w + " does not divide into " + h + " heads (" + w + " / " + h +
-                   support::formatted(" = %g)", quotient),
+                   formatted(" = %g)", quotient),
                "use --width " + (below > 0 ? std::to_string(below) + " or " : "") +
                    std::to_string(above) + ", or another number of --heads");
 }
@@ -186,17 +237,14 @@ void watch_built_in_text(TrainConfig& config) {
 
 // The built-in text is small: a model of the sizes that LanguageModelSizes has learns it in seconds.
 void use_built_in_text(TrainConfig& config) {
-  const auto unless_given = [&](const char* name, auto& value, auto built_in) {
-    if (!config.given.contains(name)) value = built_in;
-  };
   config.corpus.reading = Reading::lines;
-  unless_given("--tokens", config.corpus.tokens, Tokens::word);
-  unless_given("--context", config.sizes.context, Dim{16});
-  unless_given("--steps", config.training.schedule.steps, std::int64_t{1000});
-  unless_given("--lr", config.training.schedule.rate, rate_of_built_in_text);
-  unless_given("--eval-every", config.evaluate_every, std::int64_t{100});
+  config.choose("--tokens", config.corpus.tokens, Tokens::word);
+  config.choose("--context", config.sizes.context, 16);
+  config.choose("--steps", config.training.schedule.steps, 1000);
+  config.choose("--lr", config.training.schedule.rate, rate_of_built_in_text);
+  config.choose("--eval-every", config.evaluate_every, 100);
   CosineSchedule& schedule = config.training.schedule;
-  unless_given("--warmup", schedule.warmup, std::min<std::int64_t>(100, schedule.steps / 10));
+  config.choose("--warmup", schedule.warmup, std::min<std::int64_t>(100, schedule.steps / 10));
   watch_built_in_text(config);
 }
 
@@ -249,7 +297,7 @@ TrainConfig train_config(int argc, const char* const* argv) {
   config.command = "fledge train";
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
-    config.command += " " + support::shell_word(word.substr(word.rfind('/') + 1));
+    config.command += " " + shell_word(word.substr(word.rfind('/') + 1));
   }
   for (const std::string& text : config.texts) {
     if (text.empty()) refuse_usage("FILE has an empty name", "leave it out for the built-in text");
@@ -279,9 +327,8 @@ TrainConfig train_config(int argc, const char* const* argv) {
     require_other_files(config);
   const double valid = config.corpus.valid;
   if (valid > 1 && valid != std::floor(valid))
-    refuse_usage(
-        support::formatted("--valid must be a share below 1 or a whole number: got %g", valid),
-        "write --valid 0.1 for a tenth, --valid 100 for a hundred");
+    refuse_usage(formatted("--valid must be a share below 1 or a whole number: got %g", valid),
+                 "write --valid 0.1 for a tenth, --valid 100 for a hundred");
   if (valid == 0 && config.patience > 0)
     refuse_usage("--patience needs a held-out text", "use --valid 0.1, or leave out --patience");
   require_possible(config);
@@ -300,5 +347,61 @@ TrainConfig resumed_config(TrainConfig config, TrainConfig call) {
                  "use at least --steps " + std::to_string(warmup));
   return config;
 }
+
+MarkTokens saved_marks(const Tokenizer& tokenizer) {
+  if (tokenizer.marks() != MarkTokens{}) return tokenizer.marks();
+  const std::optional<Dim> end_of_text = tokenizer.end_of_text(),
+                           end = end_of_text ? end_of_text : tokenizer.find("\n");
+  return {end, end ? std::vector<Dim>{*end} : std::vector<Dim>{}, {}};
+}
+
+std::string config_text(const RunConfig& config, const Json::Members& notes) {
+  TrainConfig settings = config.settings;
+  const Json::Members own{{"version", version},
+                          {"text", saved_paths(config.settings.texts)},
+                          {"text_bytes", config.text_bytes},
+                          {"text_hash", hexadecimal(config.text_hash)},
+                          {"run", train_options(settings).saved()},
+                          {"tokenizer", tokenizer_json(config.tokenizer)}};
+  Json::Members all = mark_notes(saved_marks(config.tokenizer));
+  all.insert(all.end(), notes.begin(), notes.end());
+  return config_json(config.settings.sizes, own, all);
+}
+
+RunConfig run_config(const ModelConfig& config) {
+  if (config.own.is_null())
+    throw FormatError("it has no fledge tokenizer, so this model cannot be used with text");
+  const JsonValue& own = config.own;
+  const std::int64_t found = own["version"].integer(1, 1'000'000);
+  if (found != version)
+    own["version"].fail(
+        "must be " + std::to_string(version) + ": got " + std::to_string(found) + "; " +
+        (found < version ? older_advice : "use the fledge that wrote it, or train again"));
+  own.allow_only({"version", "text", "text_bytes", "text_hash", "run", "tokenizer", "without"});
+  TrainConfig settings;
+  settings.sizes = config.sizes;
+  train_options(settings).load(own["run"]);
+  if (settings.training.schedule.warmup > settings.training.schedule.steps)
+    own["run"].fail("must have a warm-up within its steps");
+  settings.texts = read_paths(own["text"]);
+  settings.corpus.seed = settings.training.seed;
+  Tokenizer tokenizer = read_tokenizer(own["tokenizer"]);
+  settings.corpus.tokens = tokenizer.kind();
+  // GPT-2's tables may have rows without a token, and its byte pairs tokens without a row.
+  if (tokenizer.size() > settings.sizes.vocabulary) {
+    if (tokenizer.kind() != Tokens::bpe)
+      own["tokenizer"].fail("has " + std::to_string(tokenizer.size()) + " symbols, the model " +
+                            std::to_string(settings.sizes.vocabulary));
+    tokenizer.limit_to(settings.sizes.vocabulary);
+  }
+  // The marks that a run has of itself are notes for others: its texts go on behind a line end.
+  if (config.marks != saved_marks(tokenizer)) tokenizer.set_marks(config.marks);
+  const std::optional<std::uint64_t> hash = unsigned_number(own["text_hash"].string(), 16);
+  if (!hash) own["text_hash"].fail("must be a hexadecimal number");
+  const auto bytes = own["text_bytes"].integer(1, std::int64_t{1} << 53);
+  return {std::move(settings), std::move(tokenizer), static_cast<std::uint64_t>(bytes), *hash};
+}
+
+RunConfig run_config(const std::string& text) { return run_config(read_config(text)); }
 
 }  // namespace fledge::train

@@ -1,4 +1,5 @@
-// The options of a run, from the command line and from the folder of a run that is resumed.
+// The options of a run, from the command line and from the folder of a run that is resumed; and its
+// settings as the text of a config.json, which run.safetensors holds and fledge export writes.
 //
 // Key idea: one table of options parses, explains, saves, loads and resumes them. A new option is a
 // member of TrainConfig and a row of train_options(). Read next: train_config.cpp.
@@ -7,11 +8,14 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "examples/support/options.h"
+#include "nn/gpt/config.h"
 #include "nn/gpt/language_model.h"
 #include "nn/text/corpus.h"
+#include "nn/text/tokenizer.h"
 #include "nn/train/trainer.h"
 
 namespace fledge::train {
@@ -43,6 +47,11 @@ struct TrainConfig {
   std::string watch, probe, page;  // the texts of these options
   std::set<std::string> given{};   // the names of the options that were given
 
+  /// Sets the value of an option unless it was given.
+  template <class T>
+  void choose(const char* name, T& value, std::type_identity_t<T> chosen) const {
+    if (!given.contains(name)) value = chosen;
+  }
   bool resumes() const { return !resume.empty(); }
   /// Whether the model and its tokens are decided: --tokens is refused.
   bool has_model() const { return resumes() || !from.empty(); }
@@ -60,5 +69,40 @@ TrainConfig train_config(int argc, const char* const* argv);
 
 /// The saved settings, with the allowed changes from this command line. Throws UsageError.
 TrainConfig resumed_config(TrainConfig saved, TrainConfig call);
+
+/// The work of a minute on two cores, in operations of operations_of_step(): about what a run with
+/// its evaluations and samples reaches.
+inline constexpr double operations_of_minute = 8.4e12;
+/// The learning rate of the built-in text.
+inline constexpr double rate_of_built_in_text = 0.02;
+/// Sets each option of the model and of training that was not given (defaults.cpp). The context fits
+/// into the text, the heads divide the width. config.sizes.vocabulary must be known. Returns what was
+/// chosen and why, in sentences; "" if everything was given.
+std::string choose_for_text(TrainConfig& config, const Corpus& corpus);
+/// The learning rate to try after this run's was too large: what is chosen for the text, if that is
+/// smaller, else a tenth.
+double rate_after_divergence(const TrainConfig& config, const Corpus& corpus);
+
+/// What config.json says of a run: GPT-2's sizes and, under "fledge", the options, tokenizer and text.
+struct RunConfig {
+  TrainConfig settings;  // with the sizes, vocabulary included
+  Tokenizer tokenizer;
+  std::uint64_t text_bytes = 0, text_hash = 0;  // no bytes: these are no settings of a run
+};
+
+/// The text of config.json. `notes` are further members that other programs read.
+std::string config_text(const RunConfig& config, const Json::Members& notes = {});
+/// The tokens that begin and end a text, for other programs: Tokenizer::marks() if they are set, else
+/// "<|endoftext|>" or the line end.
+MarkTokens saved_marks(const Tokenizer& tokenizer);
+/// Parses config.json; throws FormatError, also for a version that config_text() does not write.
+RunConfig run_config(const ModelConfig& config);
+RunConfig run_config(const std::string& text);
+
+/// What to do if fledge has not written config.json, or it was changed since.
+inline constexpr const char* config_advice =
+    "config.json must be as fledge export wrote it: restore it, or export the run again";
+/// What to do about a folder that was written before a run was one file.
+inline constexpr const char* older_advice = "commit 44c42e9 of fledge reads it";
 
 }  // namespace fledge::train

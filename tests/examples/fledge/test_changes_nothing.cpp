@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "examples/fledge/commands.h"
-#include "examples/fledge/train/train_run.h"
+#include "examples/fledge/train/run.h"
 #include "examples/support/options.h"
 #include "tests/examples/fledge/models.h"
 
@@ -115,7 +115,7 @@ void begin(const Words& arguments) {
   std::vector<const char*> argv{"train"};
   for (const std::string& word : arguments) argv.push_back(word.c_str());
   const int argc = static_cast<int>(argv.size());
-  fledge::train::TrainRun run(fledge::train::train_config(argc, argv.data()));
+  fledge::train::set_up(fledge::train::train_config(argc, argv.data()));
 }
 
 /// What an option of this table is refused with: texts by their option, for the others any word that

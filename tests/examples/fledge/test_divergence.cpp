@@ -1,6 +1,6 @@
 // What is advised after a divergence, and that it is said before another failure.
 // tests/command/divergence.txt has all else.
-#include "examples/fledge/train/defaults.h"
+#include "examples/fledge/train/train_config.h"
 #include "tests/examples/fledge/training.h"
 
 using namespace testing;

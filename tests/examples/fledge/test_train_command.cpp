@@ -1,9 +1,7 @@
 // The losses that fledge train shows are those of the library. tests/command/training.txt has the
 // rest of what it says.
-#include <chrono>
 #include <map>
 
-#include "examples/fledge/train/train_run.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/support/text.h"
 #include "tests/examples/fledge/training.h"
@@ -42,25 +40,4 @@ TEST_CASE("fledge train: without a held-out text the last report has the loss of
   CHECK_THAT(result.err, ContainsSubstring(support::formatted(
                              "\nTraining loss %.4f nats per character",
                              fledge::mean_loss(trained.model, corpus.train, 2, 120))));
-}
-
-TEST_CASE("fledge train: the time of a step is taken when it is warm") {
-  using Seconds = std::chrono::duration<double>;
-  struct Clock {
-    static std::chrono::time_point<Clock, Seconds>& time() {
-      static std::chrono::time_point<Clock, Seconds> now;
-      return now;
-    }
-    static std::chrono::time_point<Clock, Seconds> now() { return time(); }
-  };
-  int calls = 0;
-  const auto seconds_after = [&](double first) {
-    calls = 0;
-    return fledge::train::seconds_when_warm<Clock>(
-        [&] { Clock::time() += Seconds(++calls == 1 ? first : 0.5); });
-  };
-  CHECK(seconds_after(1) == 0.5);
-  CHECK(calls == 2);
-  CHECK(seconds_after(16) == 16);  // a long step is not made twice
-  CHECK(calls == 1);
 }

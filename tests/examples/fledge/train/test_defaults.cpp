@@ -1,4 +1,4 @@
-#include "examples/fledge/train/defaults.h"
+#include "examples/fledge/train/train_config.h"
 
 #include "examples/fledge/step_cost.h"
 #include "tests/support/catch.h"

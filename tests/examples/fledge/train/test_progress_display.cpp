@@ -1,5 +1,5 @@
 // The bar and the lines of a run.
-#include "examples/fledge/train/progress_display.h"
+#include "examples/fledge/train/screen.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@ using namespace fledge::train;
 
 namespace {
 
-const Progress progress{1240, 2000, 0.6124, 0.71, 0.003, 0.84, 768, "walk->birds 0.38"};
+const Progress progress{1240, 2000, 0.6124, 0.71, 0.003, 768, "walk->birds 0.38"};
 const std::vector<double> curve{3, 2, 1, 0.6};
 
 std::string bar(int columns) { return bar_line(progress, curve, {3.1, 402}, columns, false); }

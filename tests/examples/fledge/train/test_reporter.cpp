@@ -1,5 +1,5 @@
 // What a run says of its text before the first step: counting tables, and lines that are repeated.
-#include "examples/fledge/train/reporter.h"
+#include "examples/fledge/train/report.h"
 
 #include "nn/inspect/ngram_losses.h"
 #include "tests/examples/fledge/training.h"

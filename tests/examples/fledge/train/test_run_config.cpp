@@ -1,5 +1,5 @@
 // The settings of a run as a config.json: what they keep.
-#include "examples/fledge/train/run_config.h"
+#include "examples/fledge/train/train_config.h"
 
 #include "nn/text/corpus.h"
 #include "tests/support/catch.h"

@@ -1,5 +1,5 @@
 // Where a run is saved: the name that it gets from its text, and the folders that are made for it.
-#include "examples/fledge/train/run_place.h"
+#include "examples/fledge/train/run_folder.h"
 
 #include <sys/stat.h>
 

@@ -1,5 +1,5 @@
 // Samples of a model as people see them, and how much of them is copied from the text.
-#include "examples/fledge/train/samples.h"
+#include "examples/fledge/train/report.h"
 
 #include "tests/examples/fledge/training.h"
 
@@ -53,13 +53,4 @@ TEST_CASE(
         "0 of the 2 sampled lines stand in the training text as they are.\n98 % of these samples "
         "are copies from your text (counted: passages of at least 20 characters). The longest "
         "passage that also occurs in your text has 49 characters.");
-}
-
-TEST_CASE("samples: three pieces of a stream, or twenty lines as long as the longest") {
-  const SampleSizes stream = final_sample_sizes(read("birds walk, birds walk", false));
-  CHECK(stream.samples == 3);
-  CHECK(stream.tokens == 200);
-  const SampleSizes lines = final_sample_sizes(read("anna\nelisabeth\n", true));
-  CHECK(lines.samples == 20);
-  CHECK(lines.tokens == 10);
 }

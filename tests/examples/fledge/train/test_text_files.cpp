@@ -1,5 +1,5 @@
 // Several files and folders as one text: which files, in which order, and how they are joined.
-#include "examples/fledge/train/text_files.h"
+#include "examples/fledge/train/source.h"
 
 #include <filesystem>
 

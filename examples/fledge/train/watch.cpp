@@ -1,11 +1,17 @@
-#include "examples/fledge/train/measure.h"
+#include "examples/fledge/train/watch.h"
 
+#include <algorithm>
 #include <cmath>
+#include <sstream>
 
+#include "examples/fledge/train/report.h"
 #include "examples/fledge/train/source.h"
 #include "examples/support/text.h"
+#include "nn/train/trainer.h"
 
 namespace fledge::train {
+
+using support::InputError, support::refuse_usage;
 
 namespace {
 
@@ -13,20 +19,47 @@ Dim token_to_watch(const std::string& symbol, const Tokenizer& tokenizer) {
   if (const std::optional<Dim> found = tokenizer.find(symbol)) return *found;
   const bool words = tokenizer.kind() == Tokens::word;
   const std::string meant = words ? support::closest(symbol, tokenizer.symbols()) : "";
-  throw support::InputError("--watch: " + support::quoted(symbol) + " is no " +
-                                token_word(tokenizer.kind()) + " of the text",
-                            !words          ? "to watch words, begin a new run with --tokens word"
-                            : meant.empty() ? "write words as they stand in the text"
-                                            : "nearest by spelling: " + support::quoted(meant));
+  throw InputError("--watch: " + support::quoted(symbol) + " is no " +
+                       token_word(tokenizer.kind()) + " of the text",
+                   !words          ? "to watch words, begin a new run with --tokens word"
+                   : meant.empty() ? "write words as they stand in the text"
+                                   : "nearest by spelling: " + support::quoted(meant));
 }
 
 }  // namespace
 
+std::vector<WordPair> watched_pairs(const std::string& text) {
+  std::vector<WordPair> pairs;
+  std::istringstream parts(text);
+  for (std::string pair; std::getline(parts, pair, ',');) {
+    const std::size_t colon = pair.find(':', 1);
+    if (colon == std::string::npos || colon + 1 == pair.size())
+      refuse_usage("--watch " + support::quoted(pair) + " is no pair of words",
+                   "write --watch walk:birds, or walk:birds,at:good for two");
+    pairs.push_back({pair.substr(0, colon), pair.substr(colon + 1)});
+  }
+  return pairs;
+}
+
+std::vector<Probe> probed_sentences(const std::string& text) {
+  std::vector<Probe> probes;
+  for (std::size_t begin = 0; !text.empty() && begin <= text.size();) {
+    const std::size_t end = std::min(text.find('|', begin), text.size());
+    const std::size_t first = text.find_first_not_of(' ', begin);
+    if (first >= end)
+      refuse_usage("--probe " + support::quoted(text) + " has an empty sentence",
+                   "write --probe \"birds walk\", or \"birds walk | they fly\" for two");
+    const std::size_t last = text.find_last_not_of(' ', end - 1);
+    probes.push_back({text.substr(first, last + 1 - first), first});
+    begin = end + 1;
+  }
+  return probes;
+}
+
 std::vector<WordPair> pairs_to_watch(const TrainConfig& config, const Tokenizer& tokenizer) {
   if (config.sizes.recipe.heads == Heads::none && !(config.watch + config.probe).empty())
-    support::refuse_usage(
-        "--watch and --probe show where words look, but this model is without attention",
-        "leave them out");
+    refuse_usage("--watch and --probe show where words look, but this model is without attention",
+                 "leave them out");
   std::vector<WordPair> pairs = watched_pairs(config.watch);
   for (WordPair& pair : pairs) {
     pair.word_token = token_to_watch(pair.word, tokenizer);
@@ -55,13 +88,12 @@ std::vector<PairMeasurement> watch(const std::vector<WordPair>& pairs, const Lan
 std::vector<Probe> sentences_to_probe(const TrainConfig& config, const Tokenizer& tokenizer) {
   std::vector<Probe> sentences = probed_sentences(config.probe);
   const bool lines = config.corpus.reading == Reading::lines;
-  for (auto& [sentence, at, ids, begin] : sentences) {
-    Prompt prompt = prompt_of(tokenizer, sentence, lines, "--probe", at);
-    ids = std::move(prompt.ids);
-    begin = prompt.begin;
+  for (auto& [sentence, at, ids] : sentences) {
+    const auto& [all, begin] = prompt_of(tokenizer, sentence, lines, "--probe", at);
+    ids = all;
     const Dim tokens = std::ssize(ids), context = config.sizes.context;
     if (tokens > context)
-      throw support::InputError(
+      throw InputError(
           "--probe " + support::quoted(sentence) + " has " +
               std::to_string(tokens - static_cast<Dim>(begin)) + " " +
               token_word(tokenizer.kind()) + (begin > 0 ? "s after the line start" : "s") +

@@ -1,14 +1,17 @@
-// The progress of a run on stderr: a bar on a terminal, plain lines elsewhere.
+// What a run shows people, on stderr: messages, events in words, and its progress, as a bar on a
+// terminal and as plain lines elsewhere.
 #pragma once
 
 #include <chrono>
 #include <cmath>
 #include <cstdint>
-#include <functional>
+#include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
+
+#include "examples/fledge/plot/run_curves.h"
+#include "examples/fledge/train/events.h"
 
 namespace fledge::train {
 
@@ -17,15 +20,15 @@ struct Progress {
   std::int64_t step = 0, steps = 0;
   double loss = 0;               // of this step
   double validation = INFINITY;  // the last one; infinite: there is none
-  double rate = 0, gradient_norm = 0;
+  double rate = 0;
   double tokens = 0;   // of a step, on average
-  std::string pair{};  // "walk->birds 0.38"; empty: no watched pair
+  std::string pair{};  // the first watched pair: "walk->birds 0.38"; empty: none
 };
 
 /// "0:03", "1:02:07"; "-" for a time that is not known.
 std::string clock_text(double seconds);
 
-/// What the display measures itself.
+/// What the screen measures itself.
 struct Speed {
   double elapsed = 0, steps_per_second = 0;  // 0: not known yet
 };
@@ -43,15 +46,15 @@ std::string bar_line(const Progress& progress, const std::vector<double>& curve,
 std::string plain_line(const Progress& progress, Speed speed);
 
 /// With a bar: at most ten draws a second. Without: a line for the first step, then one every ten
-/// seconds. On a tall terminal a picture stands above the bar and is redrawn in
-/// place, four times a second.
-class ProgressDisplay {
+/// seconds. On a tall terminal the plot of the losses stands above the bar and is redrawn in place,
+/// four times a second.
+class Screen {
  public:
-  ProgressDisplay(bool quiet, bool no_progress);
+  Screen(bool quiet, bool no_progress);
   /// Leaves the last state on the terminal.
-  ~ProgressDisplay();
-  ProgressDisplay(const ProgressDisplay&) = delete;
-  ProgressDisplay& operator=(const ProgressDisplay&) = delete;
+  ~Screen();
+  Screen(const Screen&) = delete;
+  Screen& operator=(const Screen&) = delete;
 
   /// A message, above the bar, in lines of text_width() columns, all but the first indented. Users'
   /// text in it must be printable.
@@ -60,35 +63,50 @@ class ProgressDisplay {
   void say_lines(std::string_view lines);
   /// The same, also when quiet.
   void warn(std::string_view lines);
-  void show(const Progress& progress);
+  /// A warning, also when quiet: "fledge train: TEXT". On a terminal it is wrapped, otherwise it is
+  /// one line. Advice stands below a warning, without the name.
+  void problem(const std::string& text) { warn_wrapped("fledge train: " + text); }
+  void advice(const std::string& text) { warn_wrapped("              " + text); }
   /// With a bar: how much of this work is done. The next message takes its place.
   void show_work(std::string_view name, double share);
-  /// The picture above the bar, at most `columns` wide; each line ends with a line end. "": none.
-  /// It is drawn if the terminal has this many lines or more.
-  void set_picture(std::function<std::string(int columns)> picture, int lines) {
-    picture_ = std::move(picture);
-    picture_lines_ = lines;
-  }
+
+  /// An event in words, if it has any; losses are kept for the plot.
+  void on_event(const Event& event);
+  /// The steps of a run before it was resumed, as the log of the run has them.
+  void resume(std::string_view events) { curves_ = curves_of_events(events); }
+  /// The progress, after all events of a step.
+  void show_progress();
   /// Draws the last state, which then stays.
   void finish();
-  /// Seconds since the display was made.
+  /// The losses of the run until here, as a plot.
+  void plot();
+  /// Seconds since the screen was made.
   double elapsed() const;
 
  private:
   using Clock = std::chrono::steady_clock;
-  void draw();
+  void show(const Started& event);
+  void show(const Stepped& event);
+  void show(const Evaluated& event);
+  void show(const Overfitting& event);
+  void show(const PairMeasurement& event);
+  void show(const Sampled& event);
+  void show(const Probed& event);
+  template <class Other>  // which has no words
+  void show(const Other&) {}
+  void warn_wrapped(const std::string& line);
+  void say_picture(std::string picture);
+  void draw(bool shows_plot);
   void wipe();
 
   bool quiet_, bar_;
-  std::function<std::string(int columns)> picture_;
-  int picture_lines_ = 0;
+  RunCurves curves_;
+  std::set<std::string> known_;  // the watched pairs whose line has been explained
   Clock::time_point began_ = Clock::now(), drawn_{}, counted_ = began_;
   std::int64_t counted_step_ = -1, drawn_step_ = -1;
   double steps_per_second_ = 0;
   Progress progress_;
-  std::vector<double> curve_;
-  std::int64_t curve_every_ = 1;
-  int lines_on_screen_ = 0;  // of the picture and the bar
+  int lines_on_screen_ = 0;  // of the plot and the bar
 };
 
 }  // namespace fledge::train

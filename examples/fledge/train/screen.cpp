@@ -1,0 +1,274 @@
+#include "examples/fledge/train/screen.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "examples/fledge/attention/attention_report.h"
+#include "examples/support/plots.h"
+#include "examples/support/terminal.h"
+#include "examples/support/text.h"
+
+namespace fledge::train {
+
+using support::counted, support::formatted, support::printable, support::thousands,
+    support::text_width, support::terminal_width, support::unicode_wanted, support::display_width;
+
+namespace {
+
+constexpr std::size_t curve_points = 10;
+// Of the plot, and of a terminal that has room for it above the bar.
+constexpr int plot_rows = 12, tall_rows = 36;
+
+/// "309k tokens/s"
+std::string tokens_text(double tokens_per_second) {
+  if (!(tokens_per_second > 0)) return "";
+  return formatted(tokens_per_second < 10e3 ? "%.1f" : "%.0f", tokens_per_second / 1e3) +
+         "k tokens/s";
+}
+
+double remaining(const Progress& s, double steps_per_second) {
+  return steps_per_second > 0 ? static_cast<double>(s.steps - s.step) / steps_per_second : NAN;
+}
+
+// Some of the losses so far, evenly spaced.
+std::vector<double> thinned(const RunCurves::Points& curve) {
+  std::size_t every = 1;
+  while (curve.size() / every > 2 * curve_points) every *= 2;
+  std::vector<double> losses;
+  for (std::size_t i = every - 1; i < curve.size(); i += every) losses.push_back(curve[i].second);
+  return losses;
+}
+
+// Tokens of a step, on average: of windows or lines.
+double tokens_of_step(const TrainConfig& config, const TokenText& text) {
+  const auto passes = static_cast<double>(config.training.batch * config.training.accumulate);
+  if (text.documents() == 0) return passes * static_cast<double>(config.sizes.context);
+  return passes * static_cast<double>(text.size()) / static_cast<double>(text.documents());
+}
+
+}  // namespace
+
+std::string clock_text(double seconds) {
+  if (!(seconds >= 0) || seconds > 1e9) return "-";
+  const long long whole = std::llround(seconds);
+  const long long h = whole / 3600, m = whole / 60 % 60, s = whole % 60;
+  return h > 0 ? formatted("%lld:%02lld:%02lld", h, m, s) : formatted("%lld:%02lld", m, s);
+}
+
+std::string bar_line(const Progress& s, const std::vector<double>& curve, Speed speed, int columns,
+                     bool unicode) {
+  const double fraction =
+      s.steps > 0 ? static_cast<double>(s.step) / static_cast<double>(s.steps) : 0;
+  const std::string percent = formatted("%3.0f%%", 100 * fraction);
+  const std::string steps =
+      " " + thousands(s.step) + "/" + thousands(s.steps) + formatted(" loss %.3f", s.loss);
+  const std::string left = " " + clock_text(remaining(s, speed.steps_per_second)) + " left";
+  std::string bar = "|" + support::bar(fraction, 8, unicode) + "|";
+  std::string drawn = curve.size() > 1 ? " " + support::sparkline(curve, unicode) : "";
+  std::string held_out =
+      std::isfinite(s.validation) ? formatted(" held-out %.3f", s.validation) : "";
+  std::string tokens = tokens_text(s.tokens * speed.steps_per_second);
+  if (!tokens.empty()) tokens.insert(0, " ");
+  std::string elapsed = " " + clock_text(speed.elapsed) + " +";
+  std::string pair = s.pair.empty() ? "" : "  " + s.pair;
+  const auto line = [&] {
+    return percent + bar + steps + drawn + held_out + tokens + elapsed + left + pair;
+  };
+  for (std::string* part : {&pair, &drawn, &elapsed, &bar, &tokens, &held_out}) {
+    if (display_width(line()) < columns) break;
+    part->clear();
+  }
+  return support::cut(line(), std::max(columns - 1, 1), "");
+}
+
+std::string plain_line(const Progress& s, Speed speed) {
+  const double rate = speed.steps_per_second;
+  return "step=" + std::to_string(s.step) + " of=" + std::to_string(s.steps) +
+         formatted(" loss=%.4f", s.loss) +
+         (std::isfinite(s.validation) ? formatted(" held_out=%.4f", s.validation) : "") +
+         formatted(" lr=%.3g", s.rate) +
+         (rate > 0 ? formatted(" tokens_per_s=%.0f", s.tokens * rate) : "") +
+         formatted(" elapsed=%.1fs", speed.elapsed) +
+         (rate > 0 ? formatted(" left=%.0fs", remaining(s, rate)) : "");
+}
+
+Screen::Screen(bool quiet, bool no_progress)
+    : quiet_(quiet), bar_(!quiet && !no_progress && support::obeys_escapes(stderr)) {}
+
+Screen::~Screen() {
+  if (lines_on_screen_ > 0) std::fputs("\n", stderr);
+}
+
+double Screen::elapsed() const {
+  return std::chrono::duration<double>(Clock::now() - began_).count();
+}
+
+void Screen::wipe() {
+  if (lines_on_screen_ > 1) std::fprintf(stderr, "\x1b[%dA", lines_on_screen_ - 1);
+  if (lines_on_screen_ > 0) std::fputs("\r\x1b[J", stderr);  // erases what is below too
+  lines_on_screen_ = 0;
+}
+
+void Screen::say(std::string_view text, int indent) {
+  say_lines(support::wrapped(text, text_width(stderr), indent));
+}
+
+void Screen::say_lines(std::string_view lines) {
+  if (!quiet_) warn(lines);
+}
+
+void Screen::show_work(std::string_view name, double share) {
+  if (!bar_) return;
+  const std::string line = std::string(name) + formatted(" %3.0f%%|", 100 * share) +
+                           support::bar(share, 8, unicode_wanted()) + "|";
+  wipe();
+  std::fputs(support::cut(line, std::max(terminal_width(stderr) - 1, 1), "").c_str(), stderr);
+  std::fflush(stderr);
+  lines_on_screen_ = 1;
+}
+
+void Screen::warn(std::string_view lines) {
+  wipe();
+  std::fprintf(stderr, "%.*s\n", static_cast<int>(lines.size()), lines.data());
+  std::fflush(stderr);
+}
+
+void Screen::show_progress() {
+  const Clock::time_point now = Clock::now();
+  if (counted_step_ < 0) {  // the first step that is shown starts the clock of the speed
+    counted_step_ = progress_.step;
+    counted_ = now;
+  }
+  const double since = std::chrono::duration<double>(now - counted_).count();
+  if (since >= 0.2 && progress_.step > counted_step_) {  // an exponential mean over about a second
+    const double rate = static_cast<double>(progress_.step - counted_step_) / since;
+    const double weight = steps_per_second_ > 0 ? 1 - std::exp(-since) : 1;
+    steps_per_second_ += weight * (rate - steps_per_second_);
+    counted_step_ = progress_.step;
+    counted_ = now;
+  }
+  if (quiet_) return;
+  const double pause = std::chrono::duration<double>(now - drawn_).count();
+  const bool is_tall = support::terminal_height(stderr) >= tall_rows;
+  if (drawn_step_ >= 0 && pause < (!bar_ ? 10 : is_tall ? 0.25 : 0.1)) return;
+  drawn_ = now;
+  draw(true);
+}
+
+void Screen::draw(bool shows_plot) {
+  drawn_step_ = progress_.step;
+  const Speed speed{elapsed(), steps_per_second_};
+  if (!bar_) {
+    warn(plain_line(progress_, speed));
+    return;
+  }
+  const int columns = terminal_width(stderr);
+  std::string picture;
+  if (shows_plot && support::terminal_height(stderr) >= tall_rows)
+    picture = support::plot_text(plot_of(curves_), columns - 1, plot_rows);
+  const std::string line =
+      bar_line(progress_, thinned(curves_.training), speed, columns, unicode_wanted());
+  wipe();
+  std::fprintf(stderr, "%s%s", picture.c_str(), line.c_str());
+  std::fflush(stderr);
+  lines_on_screen_ = 1 + static_cast<int>(std::count(picture.begin(), picture.end(), '\n'));
+}
+
+void Screen::finish() {
+  if (quiet_ || progress_.step == 0) return;
+  wipe();
+  if (bar_ || drawn_step_ != progress_.step) draw(false);  // the last state is one line
+  if (lines_on_screen_ > 0) std::fputs("\n", stderr);
+  lines_on_screen_ = 0;
+}
+
+void Screen::warn_wrapped(const std::string& line) {
+  constexpr int indent = 14;  // "fledge train: "
+  warn(support::is_terminal(stderr) ? support::wrapped(line, terminal_width(stderr), indent)
+                                    : line);
+}
+
+void Screen::on_event(const Event& event) {
+  std::visit([this](const auto& e) { show(e); }, event);
+}
+
+void Screen::show(const Started& event) {
+  curves_.guessing = event.baselines.uniform;
+  if (!event.config.sizes.recipe.sees_later_tokens())
+    curves_.counting = event.baselines.counting;
+  progress_.steps = event.config.training.schedule.steps;
+  progress_.tokens = tokens_of_step(event.config, event.corpus.train);
+  if (!curves_.held_out.empty()) progress_.validation = curves_.held_out.back().second;
+}
+
+void Screen::show(const Stepped& event) {
+  const auto& [number, loss, norm, rate] = event.step;
+  curves_.training.emplace_back(static_cast<double>(number), loss);
+  progress_.step = number;
+  progress_.loss = loss;
+  progress_.rate = rate;
+}
+
+void Screen::show(const Evaluated& event) {
+  curves_.held_out.emplace_back(static_cast<double>(event.step), event.held_out);
+  progress_.validation = event.held_out;
+}
+
+void Screen::show(const Overfitting& event) {
+  const std::string best = thousands(event.since);
+  say("Overfitting since step " + best +
+      ": the training loss falls, the held-out loss rises. The weights of step " + best +
+      " are kept.");
+  curves_.overfits_since = static_cast<double>(event.since);
+}
+
+void Screen::show(const PairMeasurement& event) {
+  const auto& [step, words, is_first, control, pair, control_pair] = event;
+  const std::string name = printable(words.word) + " -> " + printable(words.looks_at);
+  const auto percent = [](double share) { return formatted("%.0f %%", 100 * share); };
+  if (is_first) progress_.pair = name + " " + percent(pair.attention);
+  const bool has_control = control_pair.pairs > 0;
+  const std::string place = "  step " + thousands(step) + ": ";
+  const std::string even = percent(pair.chance), second = support::quoted(control);
+  const std::string beside = percent(control_pair.attention);
+  if (known_.insert(name).second)
+    say(place + printable(words.word) + " gives " + printable(words.looks_at) + " " +
+            percent(pair.attention) + " of its attention. An even split would give " + even +
+            (has_control ? "; the control word " + second + " gets " + beside : "") +
+            ". Mean over " + counted(pair.pairs, "place") + ".",
+        4);
+  else
+    say(place + name + " " + percent(pair.attention) + " (even split " + even +
+            (has_control ? "; " + second + " " + beside : "") + ")",
+        4);
+}
+
+void Screen::show(const Sampled& event) {
+  if (event.is_final) return;  // the report has all of them together
+  const std::string before = "  step " + thousands(event.step) + ": ";
+  say_lines(before + sample_rows(event.text, text_width(stderr) - display_width(before), 0, 1,
+                                 unicode_wanted()));
+}
+
+void Screen::show(const Probed& event) {
+  support::MapStyle style;
+  style.columns = terminal_width(stderr);
+  style.paint = {support::colour_wanted(stderr)};
+  say("Attention in " + support::quoted(event.sentence));
+  say_picture(attention_report(event.attention, chosen_heads(event.attention, {}), style));
+}
+
+void Screen::plot() {
+  if (curves_.training.size() < 2) return;
+  say_picture(support::plot_text(plot_of(curves_), terminal_width(stderr), plot_rows,
+                                 unicode_wanted(), {support::colour_wanted(stderr)}));
+}
+
+// Its last line end is that of say_lines().
+void Screen::say_picture(std::string picture) {
+  if (!picture.empty()) picture.pop_back();
+  say_lines(picture);
+}
+
+}  // namespace fledge::train

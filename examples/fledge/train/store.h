@@ -1,0 +1,129 @@
+// What a run keeps: its notes, the weights of the best step, the state to go back to when it
+// diverges, and its log; in memory and, unless nothing is saved, in a folder (run_folder.h).
+#pragma once
+
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+#include "examples/fledge/train/run_folder.h"
+
+namespace fledge::train {
+
+/// What may be at the path of a new run.
+enum class Place {
+  unused,      // nothing, and no other run may begin there at the same time
+  empty,       // nothing or an empty folder
+  replaceable  // also a run, which stays whole until the new run replaces it
+};
+
+/// There is something at the path of a run whose place must be unused.
+struct FolderExists : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class Store {
+ public:
+  /// The state before the first step; of a run that is resumed the state in its folder, to which it
+  /// sets model and trainer. Changes no file. The arguments must outlive it, except `run` and
+  /// `resumed`. Throws InputError for settings that no command could read again, and for a file that
+  /// is damaged or of another model, or has weights whose loss is not finite; FileError for a log that
+  /// is no regular file.
+  Store(const TrainConfig& config, const RunConfig& run, const Corpus& corpus, Trainer& trainer,
+        std::optional<ResumedRun> resumed);
+
+  /// Makes the folder of a new run, and the folders above it, and saves the state of step 0. Throws
+  /// FolderExists for a place that is not unused, and CommandError when the run cannot begin here;
+  /// then no file has changed.
+  void begin(Place place);
+  /// Goes on in the folder of the run that is resumed: cuts its log back to the saved step, and saves
+  /// the run if its settings have changed. Returns whether the log was too short.
+  bool go_on();
+
+  const RunNotes& notes() const { return notes_; }
+  bool has_folder() const { return folder_ != nullptr; }
+  std::int64_t step() const { return trainer_->steps_done(); }
+  /// The step of the checkpoint on disk.
+  std::int64_t saved_step() const { return saved_step_; }
+  /// The step of the model that is kept: of the best evaluation, or else the last.
+  std::int64_t kept_step() const { return best_.empty() ? step() : notes_.best_step; }
+  bool has_best() const { return !best_.empty(); }
+  bool is_out_of_patience() const { return train::is_out_of_patience(*config_, notes_.since_best); }
+  bool is_over() const { return train::is_over(*config_, notes_); }
+
+  /// A step that was taken. Until record() it is noted as unrecorded: an interrupt between both loses
+  /// nothing, as what follows the step is done again when the run goes on.
+  void take(const Trainer::Step& step);
+  /// Records the step that was taken, and the held-out loss after it. Keeps the weights of the best
+  /// evaluation, and finds overfitting by the smoothed loss, which is not shown.
+  void record(std::optional<double> held_out);
+
+  /// The events of the run so far, as its log has them.
+  std::string events() const { return folder_ ? read_log(*folder_) : waiting_; }
+  /// Those of them that a resumed run keeps: what follows its last save happens again.
+  const std::string& kept_events() const { return kept_events_; }
+  /// Whether the log has the end of the run. Then it takes no more events.
+  bool has_end() const { return has_end_; }
+  /// Appends a line to the log. It is buffered: the error of a failed write may come from this call,
+  /// a later one, or sync_events(). A part of a line may then be in the log, behind what counts. The
+  /// log of a run without a folder is in memory, for the page alone.
+  void append_event(const std::string& line);
+  /// Writes the last events to the disk. Throws WriteError.
+  void sync_events();
+
+  /// Saves the state. Throws WriteError; CommandError when the folder was removed; Diverged if the loss of the model is not finite: such a model must not be
+  /// saved. `is_quick`: of the loss of one window, not that of the next batch.
+  void save(bool is_quick = false);
+  double finite_loss(bool is_quick = false) const;
+  bool is_save_due() const;
+  /// Saves the state if the evaluation of the last step was the best.
+  void save_if_best();
+  /// Saves the state to go back to: with held-out text that of the best evaluation (or the resumed
+  /// state, if its next loss or best loss is below ln V); without it, the last saved state with a loss
+  /// below ln V; if there is none, that of step 0. Later states may diverge again whatever the
+  /// learning rate is.
+  void roll_back();
+  /// Sets the model's weights to those of the kept model.
+  void use_kept_model() const { set_weights(trainer_->model(), best_); }
+  /// Unlocks the folder.
+  void close() { folder_.reset(); }
+
+ private:
+  /// The bytes of run.safetensors after a step.
+  struct Save {
+    std::string bytes;
+    std::int64_t step = 0;
+  };
+  void load(const SavedRun& saved);
+  void open_log(std::string_view events);
+  void write_out();
+  Save initial_save() const;
+  Save this_save();
+  void write(const Save& now);
+  /// The loss of a model that gives every token the same probability: ln V.
+  double guessing_loss() const { return std::log(static_cast<double>(config_->sizes.vocabulary)); }
+
+  using Clock = std::chrono::steady_clock;
+
+  const TrainConfig* config_;
+  const Corpus* corpus_;
+  Trainer* trainer_;
+  std::string settings_;                  // the text of config.json
+  bool has_new_settings_ = false;         // not those of the run that is resumed
+  std::unique_ptr<LockedFolder> folder_;  // null: nothing is saved
+  std::unique_ptr<Descriptor> log_;
+  std::int64_t log_bytes_ = 0;
+  std::string waiting_;  // lines of the log that are not written yet
+  RunNotes notes_;
+  std::vector<Array> best_;  // weights of the best evaluation, in the order of parameters()
+  Save rollback_;            // written if the run diverges
+  std::string kept_events_;  // of the run that is resumed
+  double loaded_loss_ = infinity;
+  bool has_end_ = false;
+  std::int64_t saved_step_ = 0;
+  Clock::time_point saved_at_ = Clock::now();
+};
+
+}  // namespace fledge::train
