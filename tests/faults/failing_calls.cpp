@@ -22,51 +22,35 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "tests/faults/record.h"
 
-namespace fledge::faults {
+// The C library's function of the same name, with the same arguments.
+#define REAL(name) reinterpret_cast<decltype(::name)*>(dlsym(RTLD_NEXT, #name))
 
-/// The C library's function of this name.
-template <typename Function>
-Function* real(const char* name) {
-  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
-}
+namespace fledge::faults {
 
 /// What the environment asks for.
 struct Wish {
-  enum class What { fail, half, nothing, kill, stop, interrupt };
   unsigned at = 0;
-  What what = What::fail;
-  int error = 0;
-  bool stays = false;  // all later calls of the same kind fail too
+  std::string_view what;  // "28", "28+", "short", "kill", …
+  int error = 0;          // 0: the call is made
   int log = -1;
 
   Wish() {
-    if (const char* text = std::getenv("FLEDGE_CALLS_FAIL")) read(text);
-    if (const char* path = std::getenv("FLEDGE_CALLS_LOG")) {
-      const int file =
-          real<decltype(::open)>("open")(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-      // A high number, so that the program's files have the numbers that they would have.
-      log = real<decltype(::fcntl)>("fcntl")(file, F_DUPFD_CLOEXEC, 500);
-      real<decltype(::close)>("close")(file);
+    if (const char* text = std::getenv("FLEDGE_CALLS_FAIL")) {
+      char* end = nullptr;
+      at = static_cast<unsigned>(std::strtoul(text, &end, 10));
+      what = end + 1;
+      error = std::atoi(end + 1);
     }
-  }
-
- private:
-  void read(const char* text) {
-    char* end = nullptr;
-    at = static_cast<unsigned>(std::strtoul(text, &end, 10));
-    const char* word = end + 1;
-    const auto is = [&](const char* name) { return std::strcmp(word, name) == 0; };
-    if (is("short")) what = What::half;
-    if (is("zero")) what = What::nothing;
-    if (is("kill")) what = What::kill;
-    if (is("stop")) what = What::stop;
-    if (is("interrupt")) what = What::interrupt;
-    if (what != What::fail) return;
-    error = static_cast<int>(std::strtol(word, &end, 10));
-    stays = *end == '+';
+    if (const char* path = std::getenv("FLEDGE_CALLS_LOG")) {
+      const int file = REAL(open)(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+      // A high number, so that the program's files have the numbers that they would have.
+      log = REAL(fcntl)(file, F_DUPFD_CLOEXEC, 500);
+      REAL(close)(file);
+    }
   }
 };
 
@@ -75,15 +59,13 @@ inline const Wish& wish() {
   return asked;
 }
 inline std::atomic<unsigned> calls_made{0};
-inline std::atomic<bool> keeps_failing{false};
-inline std::atomic<Kind> failing_kind{};
+inline std::atomic<int> failing_kind{-1};  // all calls of this kind fail
 
 class Call {
  public:
   Call(Kind kind, int descriptor) {
     record.kind = kind;
     record.descriptor = descriptor;
-    record.process = getpid();
   }
   /// A call with a path, relative to an open folder or to AT_FDCWD.
   Call(Kind kind, int folder, const char* path) : Call(kind, -1) {
@@ -111,8 +93,7 @@ class Call {
   /// The bytes to ask for when `bytes` are wanted. While the call is made.
   std::size_t share(std::size_t bytes) const {
     if (record.index != wish().at) return bytes;
-    if (wish().what == Wish::What::nothing) return 0;
-    return wish().what == Wish::What::half ? (bytes + 1) / 2 : bytes;
+    return wish().what == "zero" ? 0 : wish().what == "short" ? (bytes + 1) / 2 : bytes;
   }
 
   Record record;
@@ -136,30 +117,15 @@ class Call {
   }
 
   bool is_failing() const {
-    if (record.index == wish().at) {
-      switch (wish().what) {
-        case Wish::What::kill:
-          raise(SIGKILL);
-          break;
-        case Wish::What::stop:
-          raise(SIGSTOP);
-          break;
-        case Wish::What::interrupt:
-          raise(SIGINT);
-          break;
-        case Wish::What::half:
-        case Wish::What::nothing:
-          break;
-        case Wish::What::fail:
-          failing_kind = record.kind;
-          keeps_failing = wish().stays;
-          return true;
-      }
-      return false;
-    }
-    // A full disk can still be read: of the calls of open(), only those that make a file fail.
-    return keeps_failing && failing_kind.load() == record.kind &&
-           (record.kind != Kind::open || wish().error != ENOSPC || (record.flags & O_CREAT) != 0);
+    if (record.index != wish().at)
+      // A full disk can still be read: of the calls of open(), only those that make a file fail.
+      return failing_kind == static_cast<int>(record.kind) &&
+             (record.kind != Kind::open || wish().error != ENOSPC || (record.flags & O_CREAT) != 0);
+    if (wish().what == "kill") raise(SIGKILL);
+    if (wish().what == "stop") raise(SIGSTOP);
+    if (wish().what == "interrupt") raise(SIGINT);
+    if (wish().what.ends_with('+')) failing_kind = static_cast<int>(record.kind);
+    return wish().error != 0;
   }
 
   void write_record() {
@@ -182,42 +148,33 @@ class Call {
 
 using fledge::faults::Call;
 using fledge::faults::Kind;
-using fledge::faults::real;
-
-// The C library's function of the same name, with the same arguments.
-#define REAL(name) real<decltype(::name)>(#name)
 
 namespace {
 
-int open_file(int folder, const char* path, int flags, mode_t mode) {
+int open_file(int folder, const char* path, int flags, va_list rest) {
+  const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
   Call call(Kind::open, folder, path);
   call.record.flags = static_cast<unsigned>(flags);
   return call.make(-1, [&] { return REAL(openat)(folder, path, flags, mode); });
-}
-
-// Where the descriptor stands after so many bytes were written, less those bytes.
-std::uint64_t offset_before(int descriptor, ssize_t written) {
-  const off_t now = REAL(lseek)(descriptor, 0, SEEK_CUR);
-  return now < written ? 0 : static_cast<std::uint64_t>(now - written);
 }
 
 }  // namespace
 
 extern "C" {
 
-int open(const char* path, int flags, ...) {
-  va_list rest;
-  va_start(rest, flags);
-  const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
-  va_end(rest);
-  return open_file(AT_FDCWD, path, flags, mode);
-}
 int openat(int folder, const char* path, int flags, ...) {
   va_list rest;
   va_start(rest, flags);
-  const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+  const int result = open_file(folder, path, flags, rest);
   va_end(rest);
-  return open_file(folder, path, flags, mode);
+  return result;
+}
+int open(const char* path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const int result = open_file(AT_FDCWD, path, flags, rest);
+  va_end(rest);
+  return result;
 }
 // Linux closes the descriptor whatever it returns.
 int close(int descriptor) {
@@ -245,7 +202,8 @@ ssize_t write(int descriptor, const void* from, size_t size) {
   call.data = from;
   return call.make(ssize_t{-1}, [&] {
     const ssize_t written = REAL(write)(descriptor, from, call.share(size));
-    call.record.offset = offset_before(descriptor, written);
+    const off_t now = REAL(lseek)(descriptor, 0, SEEK_CUR);
+    call.record.offset = now < written ? 0 : static_cast<std::uint64_t>(now - written);
     return written;
   });
 }
@@ -257,9 +215,7 @@ off_t lseek(int descriptor, off_t offset, int whence) noexcept {
 int fsync(int descriptor) {
   return Call(Kind::sync, descriptor).make(-1, [] { return 0; });
 }
-int fdatasync(int descriptor) {
-  return Call(Kind::sync, descriptor).make(-1, [] { return 0; });
-}
+int fdatasync(int descriptor) { return fsync(descriptor); }
 
 int renameat(int from_folder, const char* from, int to_folder, const char* to) noexcept {
   Call call(Kind::rename, from_folder, from);

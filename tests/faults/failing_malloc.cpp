@@ -28,27 +28,18 @@ extern char** environ;
 namespace {
 
 std::atomic<long> allocations{0};
-
-struct Plan {
-  long first, last;
-};
-
-// Read at the first allocation, which is long before main().
-Plan plan() {
-  static std::atomic<int> known{0};
-  static Plan result{0, -1};
-  if (known != 0 || environ == nullptr) return result;
-  if (const char* text = std::getenv("FLEDGE_FAIL_MALLOC")) {
-    long n = 0;
-    while (*text >= '0' && *text <= '9') n = 10 * n + (*text++ - '0');
-    result = {n, *text == '+' ? INT64_MAX : n};
-  }
-  known = 1;
-  return result;
-}
+std::atomic<bool> is_known{false};
+long first = 0, last = -1;  // of the allocations that fail
 
 bool fails() {
-  const auto [first, last] = plan();
+  // Read at the first allocation, which is long before main().
+  if (!is_known && environ != nullptr) {
+    if (const char* text = std::getenv("FLEDGE_FAIL_MALLOC")) {
+      while (*text >= '0' && *text <= '9') first = 10 * first + (*text++ - '0');
+      last = *text == '+' ? INT64_MAX : first;
+    }
+    is_known = true;
+  }
   const long n = ++allocations;
   if (n < first || n > last) return false;
   errno = ENOMEM;
@@ -65,7 +56,6 @@ __attribute__((destructor)) void write_count() {
   const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0 || write(file, begin, static_cast<std::size_t>(digits + sizeof digits - begin)) < 0)
     _exit(99);
-  close(file);
 }
 
 }  // namespace
@@ -82,12 +72,9 @@ void* realloc(void* block, std::size_t bytes) {
 void* memalign(std::size_t alignment, std::size_t bytes) {
   return fails() ? nullptr : __libc_memalign(alignment, bytes);
 }
-void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
-  return fails() ? nullptr : __libc_memalign(alignment, bytes);
-}
+void* aligned_alloc(std::size_t alignment, std::size_t bytes) { return memalign(alignment, bytes); }
 int posix_memalign(void** block, std::size_t alignment, std::size_t bytes) {
-  if (fails()) return ENOMEM;
-  *block = __libc_memalign(alignment, bytes);
+  *block = memalign(alignment, bytes);
   return *block == nullptr ? ENOMEM : 0;
 }
 

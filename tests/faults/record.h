@@ -30,19 +30,13 @@ enum class Kind : std::uint32_t {
   thread
 };
 
-constexpr const char* kind_names[] = {"open",   "close",  "read",    "write", "fsync",
-                                      "rename", "unlink", "mkdir",   "rmdir", "stat",
-                                      "lseek",  "flock",  "readdir", "thread"};
-
 /// Followed in the file by the bytes of the path, of the second path of a rename, and the data of a
 /// write.
 struct Record {
   std::uint32_t index = 0;  // from 1
   Kind kind{};
-  std::int32_t process = 0;
-  std::int32_t descriptor = -1;
+  std::int32_t descriptor = -1, error = 0;
   std::int64_t result = 0;
-  std::int32_t error = 0;
   std::uint32_t flags = 0;   // of open
   std::uint64_t offset = 0;  // where the write began
   std::uint32_t path_bytes = 0, to_bytes = 0;

@@ -4,8 +4,9 @@
 
 #include <sys/types.h>
 
-#include <functional>
+#include <cstdio>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -14,12 +15,9 @@
 
 namespace fledge::faults {
 
-/// What was promised does not hold; what() says what happened instead.
-struct Broken : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
+/// Throws std::runtime_error with this text unless a promise holds.
 inline void expect(bool holds, const std::string& otherwise) {
-  if (!holds) throw Broken(otherwise);
+  if (!holds) throw std::runtime_error(otherwise);
 }
 
 using Words = std::vector<std::string>;
@@ -34,20 +32,24 @@ class Process {
  public:
   /// Starts argv[0] with this environment. After two minutes SIGALRM ends it, so that a program
   /// that hangs is a failed case.
-  Process(const Words& argv, const Words& environment);
-  ~Process();
+  Process(Words argv, Words environment);
+  ~Process() { end(true); }
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
   /// Waits until it is stopped by a signal (true) or has ended (false).
   bool stops();
-  void send(int signal) const;
-  /// Waits for its end.
-  Ending end();
+  void go_on() const;
+  /// Waits for its end, which SIGKILL may hasten.
+  Ending end(bool is_killed = false);
 
  private:
+  using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+  static std::string contents(std::FILE* file);
+
   pid_t child_ = 0;
-  int out_ = -1, err_ = -1, status_ = 0;
+  int status_ = 0;
+  File out_{std::tmpfile(), std::fclose}, err_{std::tmpfile(), std::fclose};
 };
 
 /// A call that a program made, as the preloaded library recorded it.
@@ -61,14 +63,6 @@ struct RecordedCall {
 };
 /// Throws std::runtime_error for a file that ends in the middle of a call.
 std::vector<RecordedCall> read_calls(const std::string& log);
-
-/// What can be made to go wrong at a call: the word for FLEDGE_CALLS_FAIL, its name, and whether
-/// the program must go on as if nothing had happened.
-struct Failure {
-  std::string word, name;
-  bool harmless = false;
-};
-std::vector<Failure> failures_of(const RecordedCall& call);
 
 /// The bytes of each file of a folder by its path in it; a folder in it has the name "NAME/" and no
 /// bytes.
@@ -90,12 +84,17 @@ struct Scenario {
   bool writes = true;       // it trains; otherwise it leaves the folder as it is
   std::vector<RecordedCall> calls = {};  // of the undisturbed command
   std::string out = {};                  // what that printed
+
+  /// Puts the folder that it begins from into PLACE/run.
+  void set_up(const std::string& place) const;
+  /// The folder holds what the undisturbed command leaves.
+  void check_finished(const std::string& folder) const;
 };
 
 class World {
  public:
   /// Trains the runs that the cases begin from, under `root`, and records each command.
-  World(std::string program, std::string calls_library, std::string root);
+  explicit World(std::string root);
 
   std::vector<Scenario> scenarios;
   const Scenario& scenario(const std::string& name) const;
@@ -104,44 +103,24 @@ class World {
   /// `log` a file for the calls or empty.
   Process start(const Scenario& scenario, const std::string& place, const std::string& failure = "",
                 const std::string& log = "") const;
-  /// A command with the same environment and no fault; "DIR" stands for `folder`.
-  Ending run(Words words, const std::string& folder) const;
-  Words with_program(Words words, const std::string& folder) const;
-
-  /// Puts the folder that the scenario begins from into PLACE/run.
-  static void set_up(const Scenario& scenario, const std::string& place);
+  /// A command whose allocations fail as this variable of the environment says (failing_malloc.cpp).
+  Ending run_with_malloc(const Scenario& scenario, const std::string& place,
+                         const std::string& variable) const;
+  /// A command without a fault; "DIR" stands for `folder`.
+  Ending run(const Words& words, const std::string& folder) const;
 
   /// The run in `folder` is whole, or none has begun; it is then brought to its end, which must be
   /// an end of the undisturbed scenario to the bit.
   void check_run(const Scenario& scenario, const std::string& folder) const;
-  /// The folder holds what the undisturbed command leaves.
-  static void check_finished(const Scenario& scenario, const std::string& folder);
 
-  std::string program, library, root;
+  std::string root;
 
  private:
-  Words environment(const std::string& failure, const std::string& log) const;
   void add(Scenario scenario);
 };
 
 /// The status is one of these, no signal ended the program, and it explained a failure in one
 /// message.
 void check_ending(const Ending& ending, const std::vector<int>& statuses);
-
-/// One fault, and what must hold after it.
-struct Case {
-  std::string name;  // "kill/begin/17": a part of it chooses the case again
-  /// Runs it in a folder of its own; throws Broken.
-  std::function<void(const std::string& place)> check;
-};
-struct CasesOfKind {
-  std::string kind;
-  std::vector<Case> cases;
-};
-/// Each call of each command fails once, in each way that fits; SIGKILL before each call, and before
-/// another in the run that goes on; the folders that a power cut after each call can leave; each
-/// allocation fails, alone or with all that follow; Ctrl-C at each call, and two commands in one
-/// folder, one of them stopped in the middle.
-std::vector<CasesOfKind> all_cases(const World& world);
 
 }  // namespace fledge::faults
