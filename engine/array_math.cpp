@@ -125,7 +125,7 @@ Array stretched(const MatrixOperand& x, const Shape& batches) {
 
 Array product_of_rows(const Shape& shape, const MatrixOperand& a, const MatrixOperand& b,
                       const Array& initial) {
-  const Rows rows_a = rows_of(a.array.shape()), rows_b = rows_of(b.array.shape());
+  const RowShape rows_a = rows_of(a.array.shape()), rows_b = rows_of(b.array.shape());
   const Dim n = a.transposed ? rows_a.length : rows_a.count;
   const Dim k = a.transposed ? rows_a.count : rows_a.length;
   const Dim m = b.transposed ? rows_b.count : rows_b.length;

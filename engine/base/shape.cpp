@@ -106,7 +106,7 @@ Shape broadcast(const Shape& a, const Shape& b, std::string_view op) {
   return *common;
 }
 
-Rows rows_of(const Shape& shape) {
+RowShape rows_of(const Shape& shape) {
   const Dim length = shape.dim(-1);
   Dim count = 1;
   for (int axis = 0; axis + 1 < shape.rank(); ++axis) count *= shape[axis];

@@ -79,11 +79,11 @@ std::optional<Shape> common_shape(const Shape& a, const Shape& b);
 Shape broadcast(const Shape& a, const Shape& b, std::string_view op);
 
 /// A shape seen as `count` rows of `length` along its last axis.
-struct Rows {
+struct RowShape {
   Dim count, length;
 };
 
 /// Rows of a shape of rank ≥ 1.
-Rows rows_of(const Shape& shape);
+RowShape rows_of(const Shape& shape);
 
 }  // namespace fledge

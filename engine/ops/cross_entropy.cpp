@@ -17,7 +17,7 @@ Tensor cross_entropy(const Tensor& logits, const Indices& targets, std::optional
   require(logits.rank() >= 1 && targets.shape() == logits.shape().without(-1), "cross_entropy",
           "targets of shape ", targets.shape(), " for logits of shape ", logits.shape(),
           "; one target per row of logits");
-  const Rows m = rows_of(logits.shape());
+  const RowShape m = rows_of(logits.shape());
   Dim kept = 0;
   for (Dim i = 0; i < m.count; ++i) {
     if (targets[i] == ignored) continue;

@@ -23,7 +23,7 @@ Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, doubl
           " for x ", x.shape());
   require<ValueError>(eps >= 0, "layer_norm", "eps must not be negative: got ", eps);
 
-  const Rows m = rows_of(x.shape());
+  const RowShape m = rows_of(x.shape());
   const Array X = x.value(), G = gain.value();
   Array y(x.shape()), stats({m.count, kernels::RowStats::size});
   kernels::layer_norm_rows(X.data(), G.data(), bias.value().data(), stats.write(), y.write(), eps,

@@ -32,7 +32,7 @@ void require_matmul(const Shape& a, const Shape& b) {
 Tensor matmul(const Tensor& a, const Tensor& b) {
   require_matmul(a.shape(), b.shape());
   if (a.rank() > 2 && b.rank() == 2) {  // a linear layer: one tall product instead of one per batch
-    const Rows rows = rows_of(a.shape());
+    const RowShape rows = rows_of(a.shape());
     return reshape(matmul(reshape(a, {rows.count, rows.length}), b), a.shape().with(-1, b.dim(-1)));
   }
   const Array A = a.value(), B = b.value();

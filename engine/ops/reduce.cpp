@@ -53,7 +53,7 @@ namespace {
 Tensor max_of_rows(const Tensor& x) {
   const Array X = x.value();
   const Real* const at = X.data();
-  const Rows rows = rows_of(X.shape());
+  const RowShape rows = rows_of(X.shape());
   Array y({rows.count});
   Real* largest = y.write();
   std::vector<Dim> winner(static_cast<std::size_t>(rows.count));

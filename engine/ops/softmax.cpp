@@ -19,7 +19,7 @@ const unsigned char* data_of(const VisibleTable& visible) {
 ///
 ///   dx = y ⊙ (dy − ⟨dy, y⟩)                  needs only y, so x is not kept
 Tensor softmax_over(std::string_view op, const Tensor& x, const VisibleTable& visible) {
-  const Rows m = rows_of(x.shape());
+  const RowShape m = rows_of(x.shape());
   Array y(x.shape());
   kernels::softmax_rows(x.value().data(), data_of(visible), y.write(), m.count, m.length);
   return record(op, y, wrt(x, [y, m, visible](const Array& dy) {

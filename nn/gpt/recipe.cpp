@@ -63,7 +63,7 @@ void set_held_values(const LanguageModel& model) {
   for (const Block& block : model.h) {
     const Linear& c_attn = block.attn.c_attn;
     const Dim C = c_attn.weight.dim(0);
-    if (recipe.values == Values::none) {
+    if (recipe.values == ValueMatrix::none) {
       for (const Columns& values : columns_of(c_attn, value_third, 3))
         fill(values, values.parameter.write(), 0);
       Real* const numbers = c_attn.weight.write();
@@ -80,7 +80,7 @@ void set_held_values(const LanguageModel& model) {
 HeldParameters::HeldParameters(const LanguageModel& model) : held_(zeros_of(model)) {
   const Recipe& recipe = model.sizes.recipe;
   const bool q = recipe.learned.q == Learning::none, k = recipe.learned.k == Learning::none;
-  const bool v = recipe.learned.v == Learning::none || recipe.values == Values::none;
+  const bool v = recipe.learned.v == Learning::none || recipe.values == ValueMatrix::none;
   const bool both = recipe.tie_qk && (q || k);
   for (const Block& block : model.h) {
     const Linear& c_attn = block.attn.c_attn;

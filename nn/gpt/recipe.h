@@ -14,18 +14,18 @@
 
 namespace fledge {
 
-enum class Masking { none, causal };    // none: each position sees all positions of its window
-enum class Position { none, learned };  // none: the position vectors are 0
-enum class Values { none, learned };    // none: W_V is the identity matrix, and its bias 0
-enum class Heads { none, own_keys };    // none: the output of attention is 0
-enum class Learning { none, full };     // none: a matrix and its bias keep their initial values
+enum class Masking { none, causal };       // none: each position sees all positions of its window
+enum class Position { none, learned };     // none: the position vectors are 0
+enum class ValueMatrix { none, learned };  // none: W_V is the identity matrix, and its bias 0
+enum class Heads { none, own_keys };       // none: the output of attention is 0
+enum class Learning { none, full };        // none: a matrix and its bias keep their initial values
 
 struct Recipe {
   Masking mask = Masking::causal;
   Position position = Position::learned;
   Scale scale = Scale::root;
   FeedForward mlp = FeedForward::gelu_tanh;
-  Values values = Values::learned;
+  ValueMatrix values = ValueMatrix::learned;
   Heads heads = Heads::own_keys;
   Residual residual = Residual::add;
   Norm norm = Norm::layer;

@@ -8,6 +8,7 @@
 #include "examples/support/attention_map.h"
 #include "examples/support/plots.h"
 #include "examples/support/table.h"
+#include "tests/examples/fledge/command.h"
 #include "tests/support/catch.h"
 
 using namespace support;
@@ -19,12 +20,6 @@ std::vector<std::string> drawn_lines(const std::string& text) {
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
   return lines;
-}
-
-std::string without_colours(std::string text) {
-  for (std::size_t at = 0; (at = text.find('\x1b')) != std::string::npos;)
-    text.erase(at, text.find('m', at) + 1 - at);
-  return text;
 }
 
 const std::vector<std::string> three_words{"but", "birds", "walk"};

@@ -56,7 +56,7 @@ std::vector<LanguageModelSizes> all_sizes() {
                                                   {.position = Position::none},
                                                   {.scale = Scale::none},
                                                   {.mlp = FeedForward::none},
-                                                  {.values = Values::none},
+                                                  {.values = ValueMatrix::none},
                                                   {.heads = Heads::none},
                                                   {.residual = Residual::none},
                                                   {.norm = Norm::none},

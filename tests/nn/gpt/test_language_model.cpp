@@ -98,7 +98,7 @@ TEST_CASE("LanguageModel: under every recipe it is its formula, with its weights
                            {.position = Position::none},
                            {.scale = Scale::none},
                            {.mlp = FeedForward::none},
-                           {.values = Values::none},
+                           {.values = ValueMatrix::none},
                            {.heads = Heads::none},
                            {.residual = Residual::none},
                            {.norm = Norm::none},
@@ -141,7 +141,7 @@ TEST_CASE("LanguageModel: parts that are none are held at 0, W_V at the identity
   for (const Block& block : zeros.h)
     for (const Linear& last : {block.attn.c_proj, block.mlp.c_proj})
       CHECK((all_zero(last.weight.value()) && all_zero(last.bias.value())));
-  const LanguageModel model = model_of({.values = Values::none, .tie_qk = true});
+  const LanguageModel model = model_of({.values = ValueMatrix::none, .tie_qk = true});
   const Tensor x = uniform({1, 4, 8}, 5);
   for (const Block& block : model.h) {
     const std::vector<Tensor> parts = split(block.attn.qkv(x), 3, -1);

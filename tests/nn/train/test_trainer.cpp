@@ -228,7 +228,7 @@ TEST_CASE("trainer: what a recipe holds keeps its bits, the rest learns; also re
            {{.position = Position::none}, "wpe.weight", {}},
            {{.mlp = FeedForward::none}, ".mlp.c_proj.", {}},
            {{.heads = Heads::none}, ".attn.c_proj.", {}},
-           {{.values = Values::none}, "none", {2}},
+           {{.values = ValueMatrix::none}, "none", {2}},
            {{.learned = {.q = Learning::none}}, "none", {0}},
            {{.learned = {.k = Learning::none}}, "none", {1}},
            {{.position = Position::none, .learned = {.v = Learning::none}, .tie_qk = true},
