@@ -48,9 +48,6 @@ Array::Array(const Shape& shape, const std::vector<double>& values) {
   std::transform(values.begin(), values.end(), write(), [](double v) { return Real(v); });
 }
 
-Array::Array(const Shape& shape, std::initializer_list<double> values)
-    : Array(shape, std::vector<double>(values)) {}
-
 Array Array::full(const Shape& shape, Real value) {
   Array result(shape);
   std::fill_n(result.write(), result.size(), value);

@@ -21,7 +21,6 @@ class Array {
   /// An array of this shape. Its numbers are not initialised.
   explicit Array(const Shape& shape);
   /// An array of this shape holding `values` row by row. Throws ShapeError when the counts differ.
-  Array(const Shape& shape, std::initializer_list<double> values);
   Array(const Shape& shape, const std::vector<double>& values);
 
   static Array full(const Shape& shape, Real value);

@@ -46,8 +46,8 @@ struct Node : Pooled {
   Array grad;          // ∂L/∂this, finished and kept: of leaves, and after keep_grad()
   Array value;         // of a leaf only
   bool leaf = false;
-  bool keeps_grad = false;
-  bool released = false;  // backward() has visited this node and freed its rules
+  bool keeps_grad = false;  // after keep_grad(); a leaf always does
+  bool released = false;    // backward() has visited this node and freed its rules
 };
 
 }  // namespace fledge

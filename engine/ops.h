@@ -57,7 +57,7 @@ Tensor max(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
 /// The order of the sums and their error, also in linear, matmul_transposed and the gradients of all
 /// three: kernels/gemm.h.
 Tensor matmul(const Tensor& a, const Tensor& b);
-/// y = x·W + b in one product; the bias may be left out.   ops/linear.cpp
+/// y = x·W + b in one product; the bias may be left out.
 /// x (…, in)   W (in, out)   b (out)   y (…, out)
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
 /// y = x·tableᵀ, y_…j = ⟨x_…, table_j⟩: how much x is like each row.

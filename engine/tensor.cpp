@@ -7,7 +7,7 @@ namespace fledge {
 
 const Array& Tensor::parameter_value() const {
   require<GraphError>(exists(), "value", "this tensor was never given a value");
-  return is_parameter() ? node_->value : value_;
+  return node_->value;
 }
 
 bool Tensor::is_parameter() const { return node_ != nullptr && node_->leaf; }
@@ -53,7 +53,7 @@ Real* Tensor::write() const {
 Tensor parameter(Array value) {
   require<ValueError>(value.exists(), "parameter", "needs an array: got none");
   Handle<Node> node(new Node("parameter", value.shape()));
-  node->leaf = node->keeps_grad = true;
+  node->leaf = true;
   node->value = std::move(value);
   return {Array(), std::move(node)};
 }

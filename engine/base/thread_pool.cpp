@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <mutex>
 #include <new>
@@ -40,13 +42,13 @@ std::string printable_excerpt(const char* text) {
 int from_environment() {
   const char* text = std::getenv("FLEDGE_THREADS");
   if (text == nullptr || *text == '\0') return max_threads;
-  char* end = nullptr;
-  const long count = std::strtol(text, &end, 10);
-  const bool digits = *text >= '0' && *text <= '9';  // strtol would take " 2" and "+2"
-  require<ValueError>(digits && *end == '\0' && count >= 1 && count <= max_threads,
-                      "FLEDGE_THREADS", "must be a number from 1 to ", max_threads, ": got '",
+  int count = 0;
+  const auto [end, error] = std::from_chars(text, text + std::strlen(text), count);
+  const bool is_number = error == std::errc() && *end == '\0';
+  require<ValueError>(is_number && count >= 1 && count <= max_threads, "FLEDGE_THREADS",
+                      "must be a number from 1 to ", max_threads, ": got '",
                       printable_excerpt(text), "'");
-  return static_cast<int>(count);
+  return count;
 }
 
 // One call of run_tasks().

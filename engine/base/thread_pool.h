@@ -57,7 +57,7 @@ class Shares {
 
  private:
   static constexpr int most = 16;
-  struct alignas(64) Share {  // a line of the cache each
+  struct alignas(64) Share {  // a cache line each
     std::atomic<Dim> next{0};
     Dim end = 0;
   };

@@ -21,11 +21,11 @@ struct Blocking {
   Dim sum_k;           // most products added one after the other; longer sums are cut in parts
   Dim block_k;         // rows of a panel of B, at most most_block_k
   Dim packed_numbers;  // most numbers of B that are packed at once, but at least one panel
-  Dim aliased_row;     // rows a multiple of it apart share few lines of the first cache
+  Dim aliased_row;     // rows a multiple of it apart share few lines of L1
   Dim packed_panels;   // panels of B that are packed and read together
   Dim band_tiles;      // most rows of tiles per task that reads all of B
   Dim unpacked_n;      // rows of A up to which packing all of B does not pay
-  Dim cached_numbers;  // a larger A or B does not stay in the second cache
+  Dim cached_numbers;  // a larger A or B does not stay in L2
   // row_product.cpp
   Dim row_product_columns;  // most columns per task, a multiple of `lanes`
   // sums.cpp

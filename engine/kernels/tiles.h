@@ -104,7 +104,7 @@ inline void multiply(Dim rows, const Tile& tile) {
 }
 
 /// Calls f(i, rows) for tiles of n rows: as few as possible, of heights that differ by one row at
-/// most. A tile of few rows waits for its multipliers.
+/// most. A tile of few rows has too few sums to keep the multipliers busy.
 template <class F>
 void by_tiles(Dim n, F f) {
   Dim i = 0;

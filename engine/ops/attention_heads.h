@@ -1,5 +1,5 @@
 // The heads of a batch: how attention calls the kernel of one head (kernels/attention.h).
-//                                                                       Next: attention_heads.cpp.
+//                                                                       Next: attention.cpp.
 #pragma once
 
 #include <string_view>

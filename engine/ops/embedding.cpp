@@ -21,7 +21,7 @@ void require_ids(const Tensor& table, const Indices& ids) {
 // columns, in their order: so the sums of a table do not depend on the number of threads.
 template <class F>
 void for_columns(Dim count, Dim C, F f) {
-  const Dim grain = C / kernels::blocking.tasks / 16 * 16 + 16;  // whole lines of the cache
+  const Dim grain = C / kernels::blocking.tasks / 16 * 16 + 16;  // whole cache lines
   kernels::parallel_ranges(C, grain, count * C, [=](Dim begin, Dim end) {
     for (Dim i = 0; i < count; ++i) f(i, begin, end);
   });
