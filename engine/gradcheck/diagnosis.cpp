@@ -64,6 +64,11 @@ bool explains(const Mistake& mistake, const std::vector<double>& analytic, const
   return agreeing >= 2;
 }
 
+// The number of elements along the axes from begin to end − 1.
+Dim count_of(const Shape& shape, int begin, int end) {
+  return std::accumulate(shape.begin() + begin, shape.begin() + end, Dim{1}, std::multiplies<>());
+}
+
 // The elements of a shape along one axis: element j is at `position` of a line of `count` elements,
 // `stride` apart.
 struct Line {
@@ -72,9 +77,8 @@ struct Line {
 };
 
 Line line_of(std::size_t j, int axis, const Shape& shape) {
-  std::size_t stride = 1;
-  for (int i = axis + 1; i < shape.rank(); ++i) stride *= static_cast<std::size_t>(shape[i]);
-  const std::size_t count = static_cast<std::size_t>(shape[axis]), position = j / stride % count;
+  const auto stride = static_cast<std::size_t>(count_of(shape, axis + 1, shape.rank())),
+             count = static_cast<std::size_t>(shape[axis]), position = j / stride % count;
   return {position, j - position * stride, stride, count};
 }
 
@@ -266,12 +270,6 @@ namespace {
 
 bool is_square(const Shape& shape) {
   return shape.rank() >= 2 && shape.dim(-1) == shape.dim(-2) && shape.dim(-1) > 1;
-}
-
-Dim count_of(const Shape& shape, int begin, int end) {
-  Dim count = 1;
-  for (int axis = begin; axis < end; ++axis) count *= shape[axis];
-  return count;
 }
 
 // v at one position of the axes from `begin` to `end`, taken together; zero elsewhere.

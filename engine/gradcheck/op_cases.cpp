@@ -170,7 +170,9 @@ OpCase elementwise(std::string name, const std::string& inputs,
 
 /// An op of each element.
 OpCase of_elements(std::string name, const std::string& input, Tensor (*f)(const Tensor&)) {
-  return op(std::move(name), input, of_one(f)).also("(); (2, 0)");
+  OpCase row = op(std::move(name), input, of_one(f)).also("(); (2, 0)");
+  row.takes_every_shape = true;
+  return row;
 }
 
 OpCase reduction(std::string name, const std::string& input,
@@ -275,9 +277,7 @@ const std::vector<OpCase>& op_cases() {
         return x[0] * pow(x[1], -1);
       }),
       op("div broadcast", "(3) positive (2, 1)", of_two(operator/)),
-      op("neg", "(7)", [](In x) { return -x[0]; })
-          .equals([](In x) { return x[0] * -1.0; })
-          .also("(); (2, 0); (5, 7)"),
+      of_elements("neg", "(7)", operator-).equals([](In x) { return x[0] * -1.0; }).also("(5, 7)"),
       elementwise("pow", "positive (2, 3) (2, 3)", pow).equals([](In x) {
         return exp(x[1] * log(x[0]));
       }),

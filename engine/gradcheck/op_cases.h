@@ -70,6 +70,7 @@ struct OpCase {
   OpFunction reference = {};                  // the same by other ops, where there is a formula
   std::vector<std::vector<Shape>> more = {};  // other shapes of the inputs, empty ones among them
   std::vector<Refused> refused = {};
+  bool takes_every_shape = false;  // if not, a row of the op must refuse something
 
   /// The shapes of the inputs, then the other ones.
   std::vector<std::vector<Shape>> calls() const {

@@ -24,9 +24,8 @@ using namespace fledge;
 namespace {
 
 Json json(const Array& x) {
-  std::vector<Dim> sizes;
-  for (int axis = 0; axis < x.rank(); ++axis) sizes.push_back(x.dim(axis));
-  return Json::object({{"shape", sizes}, {"numbers", to_vector(x)}});
+  return Json::object(
+      {{"shape", std::vector<Dim>(x.shape().begin(), x.shape().end())}, {"numbers", to_vector(x)}});
 }
 
 template <class F>

@@ -34,7 +34,8 @@ bool is_in(std::string_view file, std::string_view path) {
   return path.ends_with('/') ? file.find(path) != file.npos : file.ends_with(path);
 }
 
-/// Tags the tests of the file, but for the hidden ones, and says how many there are. The tests are Catch2's own list, which it too tags before a run (applyFilenamesAsTags).
+/// Tags the tests of the file, but for the hidden ones, and returns how many there are. The tests are
+/// Catch2's own list, which it too tags before a run (applyFilenamesAsTags).
 int choose(Catch::Session& session, std::string_view path) {
   int found = 0;
   for (const auto& test : Catch::getAllTestCasesSorted(session.config())) {
