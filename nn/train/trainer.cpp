@@ -92,8 +92,9 @@ void Trainer::each_pass(const std::function<void(const Tensor& loss)>& f) const 
   for (const std::vector<TextWindow>& windows : passes) {
     const Batch batch = batch_of(*text_, windows);
     Rng dropout = Rng(options_.seed).stream(dropout_stream).stream(draw++);
-    const Tensor logits = model_(batch.inputs, Mode::training(dropout), batch.lengths);
-    const Tensor loss = cross_entropy(logits, batch.targets, no_target);
+    // No handle of the logits is left: their memory is free during the backward pass.
+    const Tensor loss = cross_entropy(model_(batch.inputs, Mode::training(dropout), batch.lengths),
+                                      batch.targets, no_target);
     const double share = static_cast<double>(targets_of(windows)) / static_cast<double>(targets);
     f(options_.accumulate == 1 ? loss : loss * share);
   }

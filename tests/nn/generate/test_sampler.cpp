@@ -58,33 +58,28 @@ TEST_CASE("choices: temperature, then top_k, then top_p of what is left") {
   // 8 : 4 : 2 : 1 : 1 of 16
   const double two = std::log(2.0);
   const Array z = logits_of({0, 3 * two, two, 2 * two, 0});
-  struct Case {
-    SampleOptions options;
-    Ids tokens;
-    std::vector<double> p;
-  };
-  const std::vector<Case> cases{
-      {{1, 0, 1}, {1, 3, 2, 0, 4}, {8. / 16, 4. / 16, 2. / 16, 1. / 16, 1. / 16}},
-      {{1, 3, 1}, {1, 3, 2}, {8. / 14, 4. / 14, 2. / 14}},
-      {{1, 9, 1}, {1, 3, 2, 0, 4}, {8. / 16, 4. / 16, 2. / 16, 1. / 16, 1. / 16}},
-      {{1, 0, 0.7}, {1, 3}, {8. / 12, 4. / 12}},
-      {{1, 0, 0.8}, {1, 3, 2}, {8. / 14, 4. / 14, 2. / 14}},
-      {{1, 2, 0.6}, {1}, {1}},              // of 8 : 4, though 8 of 16 is less than 0.6
-      {{0.5, 3, 0.8}, {1, 3}, {0.8, 0.2}},  // 64 : 16 : 4
-      {{2, 2, 1}, {1, 3}, {1 / (1 + std::sqrt(0.5)), std::sqrt(0.5) / (1 + std::sqrt(0.5))}},
-      {{1, 4, 1}, {1, 3, 2, 0}, {8. / 15, 4. / 15, 2. / 15, 1. / 15}},  // of equals the first
-      {{1, 1, 1}, {1}, {1}},
-      {{5, 0, 1e-9}, {1}, {1}},
-      {{0, 0, 1}, {1}, {1}},
-      {{1e-300, 0, 1}, {1}, {1}},
-  };
-  for (const Case& c : cases) {
-    CAPTURE(c.options.temperature, c.options.top_k, c.options.top_p);
-    const std::vector<Choice> found = choices(z, c.options);
-    REQUIRE(tokens_of(found) == c.tokens);
-    for (std::size_t i = 0; i < found.size(); ++i)
-      CHECK_THAT(found[i].probability, WithinAbs(c.p[i], rounding));
+  for (const auto& [options, tokens, first] : std::vector<std::tuple<SampleOptions, Ids, double>>{
+           {{1, 0, 1}, {1, 3, 2, 0, 4}, 8. / 16},
+           {{1, 4, 1}, {1, 3, 2, 0}, 8. / 15},  // of equals the first
+           {{1, 0, 0.7}, {1, 3}, 8. / 12},
+           {{1, 0, 0.8}, {1, 3, 2}, 8. / 14},
+           {{1, 2, 0.6}, {1}, 1},         // of 8 : 4, though 8 of 16 is less than 0.6
+           {{0.5, 3, 0.8}, {1, 3}, 0.8},  // 64 : 16 : 4
+           {{5, 0, 1e-9}, {1}, 1},
+           {{1e-300, 0, 1}, {1}, 1}}) {
+    const std::vector<Choice> found = choices(z, options);
+    CHECK(tokens_of(found) == tokens);
+    CHECK_THAT(found[0].probability, WithinAbs(first, rounding));
   }
+  for (const double temperature : {0.0, 0.3, 1.0, 2.0})
+    for (const Dim top_k : {0, 1, 2, 4, 9})
+      for (const double top_p : {0.1, 0.5, 0.75, 1.0}) {
+        const SampleOptions options{temperature, top_k, top_p};
+        const std::vector<Choice> found = choices(z, options), expected = naive_choices(z, options);
+        CHECK(tokens_of(found) == tokens_of(expected));
+        for (std::size_t i = 0; i < expected.size(); ++i)
+          CHECK(found.at(i).probability == expected[i].probability);
+      }
 }
 
 TEST_CASE(

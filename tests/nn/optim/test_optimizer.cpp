@@ -148,18 +148,24 @@ TEST_CASE("GradientParts: every number of every gradient once, and one norm for 
   CHECK(norm_on(1) == norm_on(3));
 }
 
+// AdamW refuses a gradient whose square overflows: v would stay infinite, the parameter frozen.
 TEST_CASE("optimisers: a gradient that is not finite is named, and moves nothing at all") {
   for_each_optimizer([](auto make) {
-    for (const double bad : {infinity, -infinity, not_a_number}) {
+    using Optimizer = decltype(make(std::vector<Tensor>()));
+    const double large = in_float ? 1e25 : 1e200;
+    for (const double bad : {infinity, -infinity, not_a_number, large}) {
+      if (bad == large && std::is_same_v<Optimizer, Sgd>) continue;
       const std::vector<Tensor> p{with_gradient(counting({2}), counting({2})),
                                   with_gradient(counting({3}), Array({3}, {1, bad, 2})),
                                   with_gradient(counting({2}), counting({2}))};
       auto optimizer = make(p), fresh = make(p);
-      CHECK(refuses<NumericError>([&] { optimizer.step(); }, "parameter 1 of shape (3) is ",
-                                  bad > 0   ? "inf"
-                                  : bad < 0 ? "-inf"
-                                            : "nan",
-                                  "element 1"));
+      const std::string said = bad == large      ? in_float ? "1e+25" : "1e+200"
+                               : std::isnan(bad) ? "nan"
+                               : bad > 0         ? "inf"
+                                                 : "-inf";
+      CHECK(refuses<NumericError>([&] { optimizer.step(); },
+                                  "parameter 1 of shape (3) is " + said + " at element 1",
+                                  bad == large ? "square" : ""));
       for (const Tensor& x : p) CHECK(same_bits(x.value(), counting(x.shape())));
       // Nor its memory: the next step is that of an optimiser that never met the bad gradient.
       p[1].set_grad(counting({3}));
@@ -311,18 +317,6 @@ TEST_CASE("AdamW: gradients that are 0, too small for their squares, or large") 
   for (const double g : {1e-30, -1e-30, 1e-40})
     CHECK_THAT(stepped(3, g, {.decay = 0}), WithinAbs(3, 1e-15));
   CHECK_THAT(stepped(0, 1e15, {.decay = 0}), WithinRel(-1e-3, 10 * rounding));
-}
-
-// A square beyond the largest number would freeze the parameter for good: v stays infinite.
-TEST_CASE("AdamW: a gradient too large for its square is refused, and moves nothing") {
-  const Tensor first = parameter(Array({1}, {2})), p = parameter(Array({2}, {3, 4}));
-  first.set_grad(Array({1}, {1}));
-  p.set_grad(Array({2}, {1, in_float ? 1e25 : 1e200}));
-  AdamW adamw({first, p}, {});
-  CHECK(refuses<NumericError>([&] { adamw.step(); }, "AdamW", "parameter 1 of shape (2)",
-                              in_float ? "1e+25 at element 1" : "1e+200 at element 1", "square"));
-  CHECK(same_bits(first.value(), Array({1}, {2})));
-  CHECK(same_bits(p.value(), Array({2}, {3, 4})));
 }
 
 TEST_CASE("AdamW: the defaults are the papers', and settings that make no sense are refused") {
