@@ -169,8 +169,8 @@ const std::map<std::string, std::function<std::string(const std::string&)>> read
        }
      })}};
 
-// "KIND of TEXT"; files with their names, "vocab.json {…} | merges.txt a b"; or fledge's own JSON, with
-// " limited to N" behind it.
+// "KIND of TEXT"; files with their names, "vocab.json {…} | merges.txt a b"; or fledge's own JSON,
+// with " limited to N" behind it.
 Tokenizer tokenizer_of(const std::string& given) {
   if (given.find(".json ") < given.find('{')) return read_files(given);
   const std::size_t of = given.find(" of "), limit = given.find(" limited to ");

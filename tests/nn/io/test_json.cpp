@@ -1,5 +1,5 @@
-// JSON, written and read. What is accepted and refused is in tests/formats/json.txt, and how strings are
-// written in texts.txt.
+// JSON, written and read. What is accepted and refused is in tests/formats/json.txt, and how
+// strings are written in texts.txt.
 #include "nn/io/json.h"
 
 #include <bit>

@@ -1,5 +1,5 @@
-// Safetensors files: the bytes before the header, what is large, every change of a byte, and numbers of
-// every type. Headers with one error each are in tests/formats/safetensors.txt.
+// Safetensors files: the bytes before the header, what is large, every change of a byte, and
+// numbers of every type. Headers with one error each are in tests/formats/safetensors.txt.
 #include "nn/io/safetensors.h"
 
 #include <algorithm>
