@@ -88,8 +88,8 @@ struct NamedArray {
 };
 
 /// The bytes of a file: the arrays, sorted by name, the header padded to a multiple of 8
-/// bytes, and a checksum of all bytes in the metadata (files.h). The same arrays and metadata give
-/// the same bytes. Throws FormatError for names that stored_header() refuses.
+/// bytes, and a checksum of all bytes in the metadata (checksum.h). The same arrays and metadata
+/// give the same bytes. Throws FormatError for names that stored_header() refuses.
 std::string stored_bytes(std::vector<NamedArray> arrays,
                          const std::map<std::string, std::string>& metadata = {});
 
