@@ -148,7 +148,7 @@ Json sources_json() {
   return Json::object({{"attention", "nn/layers/attention.cpp, attend"},
                        {"block", "nn/layers/block.h, Block"},
                        {"loss", "engine/ops/cross_entropy.cpp, cross_entropy"},
-                       {"floor", "nn/inspect/least_loss.cpp, least_loss"},
+                       {"floor", "nn/inspect/ngram_losses.cpp, least_loss"},
                        {"gradient", "engine/ops/softmax.cpp, softmax"},
                        {"watch", "nn/inspect/probes.cpp, watch_pair"},
                        {"effect", "nn/inspect/ablation.cpp, ablate_tokens"},

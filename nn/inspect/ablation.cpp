@@ -11,8 +11,8 @@ namespace fledge {
 namespace {
 
 // A mask over T positions in which only position `hidden` itself sees `hidden`. With hidden = T
-// nothing is hidden. The mask is a table in both cases, so the sums run in the same order and differ
-// only by the hidden position.
+// nothing is hidden. The mask is a table in both cases, so the sums run in the same order and
+// differ only by the hidden position.
 Mask without(Dim hidden, Dim T) {
   std::vector<bool> visible(static_cast<std::size_t>(T * T), true);
   for (Dim query = 0; query < T; ++query)

@@ -12,8 +12,8 @@
 
 namespace fledge {
 
-/// A hidden token is masked for all later positions but stays in its place, so the others keep their
-/// positions.
+/// A hidden token is masked for all later positions but stays in its place, so the others keep
+/// their positions.
 struct Ablation {
   double log_p = 0;             // ln p(token | ids), p = softmax of the logits after ids
   std::vector<double> without;  // the same with position j hidden, j = 0 … T − 2
@@ -36,9 +36,10 @@ struct ForcedRow {
 };
 
 /// The logits (T, V) of the model for T tokens, computed with this row in place of its own. All
-/// later positions and layers follow from it. Records no gradient. Throws ValueError for ids outside
-/// the vocabulary, a model without a mask, more than `context` of them, a layer, head or query that does not exist, and
-/// weights that are not one for each key, are negative or do not sum to 1 within 1e-6.
+/// later positions and layers follow from it. Records no gradient. Throws ValueError for ids
+/// outside the vocabulary and more than `context` of them, a model without a mask, a layer, head or
+/// query that does not exist, and weights that are not one for each key, are negative or do not sum
+/// to 1 within 1e-6.
 Array logits_with_row(const LanguageModel& model, const std::vector<Dim>& ids,
                       const ForcedRow& row);
 

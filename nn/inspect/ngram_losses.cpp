@@ -38,8 +38,8 @@ std::vector<Prediction> predictions_of(const TokenText& text, Dim begin) {
   return predictions;
 }
 
-// The hash of the `history` tokens in front of a prediction. Before a document begins, each token is its
-// boundary; a stream has no tokens there, and then there is no hash.
+// The hash of the `history` tokens in front of a prediction. Before a document begins, each token
+// is its boundary; a stream has no tokens there, and then there is no hash.
 std::optional<std::uint64_t> history_hash(const TokenText& text, const Prediction& prediction,
                                           int history) {
   if (text.starts.empty() && prediction.token < history) return {};
@@ -49,11 +49,12 @@ std::optional<std::uint64_t> history_hash(const TokenText& text, const Predictio
   return hash;
 }
 
-// How often n-grams occur in the training text, by their hashes. Sequences with the same hash count as
-// equal. For two different ones the probability of this is 2⁻⁶³.
+// How often n-grams occur in the training text, by their hashes. Sequences with the same hash count
+// as equal. For two different ones the probability of this is 2⁻⁶³.
 using HashCounts = std::unordered_map<std::uint64_t, double>;
 
-// How often the history of a prediction occurs in the training text, and how often this token follows it.
+// How often the history of a prediction occurs in the training text, and how often this token
+// follows it.
 struct Counts {
   double history = 0, both = 0;
 };
@@ -80,8 +81,8 @@ std::size_t size_class(const Counts& counts) {
 
 // Maximises the probability of the counted tokens: Σ ln(λ·share + (1 − λ)·shorter).
 Weights estimate_weights(const std::vector<Counts>& counts, const std::vector<double>& shorter) {
-  // Three times as many rounds change the held-out losses of three texts (verse, Chinese poems, Python)
-  // by −0.0003 to +0.016 nats.
+  // Three times as many rounds change the held-out losses of three texts (verse, Chinese poems,
+  // Python) by −0.0003 to +0.016 nats.
   constexpr int rounds = 20;
   Weights weights{};
   weights.fill(0.5);

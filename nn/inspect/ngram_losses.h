@@ -16,24 +16,25 @@ namespace fledge {
 ///   p₀(t) = (count(t) + 1) / (tokens + V)
 ///   pₙ(t | h) = λ·count(h, t)/count(h) + (1 − λ)·pₙ₋₁(t | h without its first token)
 ///
-/// count(h) = 0: pₙ = pₙ₋₁. The weight λ depends on n and on ⌊log₂ count(h)⌋. It is estimated on the
-/// training text by expectation maximisation: each of its tokens is predicted from the counts
+/// count(h) = 0: pₙ = pₙ₋₁. The weight λ depends on n and on ⌊log₂ count(h)⌋. It is estimated on
+/// the training text by expectation maximisation: each of its tokens is predicted from the counts
 /// without that token (leaving one out; Ney, Essen & Kneser 1994).
 ///
-/// Stream: `test` follows `train`, so its first tokens have a history too. A token with fewer than n
-/// tokens before it is predicted by pₙ₋₁. Lines: each document is counted separately. Its history
+/// Stream: `test` follows `train`, so its first tokens have a history too. A token with fewer than
+/// n tokens before it is predicted by pₙ₋₁. Lines: each document is counted separately. Its history
 /// begins with boundaries, as many as needed. Every token of a document and the boundary after it
 /// are predicted. V is the size of the vocabulary, including the boundary. Throws ValueError for a
 /// test without tokens, tokens outside 0 … V − 1, a history outside 0 … 8, and a stream together
-/// with lines. Needs about 150 bytes for each token of `train`, and 25 for each of `test`. `progress`
-/// is called with the share of the work that is done, up to 1.
+/// with lines. Needs about 150 bytes for each token of `train`, and 25 for each of `test`.
+/// `progress` is called with the share of the work that is done, up to 1.
 std::vector<double> ngram_losses(const TokenText& train, const TokenText& test, Dim vocabulary,
                                  int most_history,
                                  const std::function<void(double share)>& progress = {});
 
-/// The least loss that a text allows. Where the same beginning goes on in different ways, even a perfect
-/// model has to guess: the least mean loss in nats that any causal model can have over the documents of this text. It
-/// is the entropy of the next token, given all tokens of its document before it:
+/// The least loss that a text allows. Where the same beginning goes on in different ways, even a
+/// perfect model has to guess: the least mean loss in nats that any causal model can have over the
+/// documents of this text. It is the entropy of the next token, given all tokens of its document
+/// before it:
 ///
 ///   least = −1/N·Σ ln(count(beginning, next) / count(beginning))
 ///

@@ -47,8 +47,8 @@ void each_gram(std::u32string_view text, std::size_t n, F f) {
   }
 }
 
-// The share of the sample's characters in n-grams that occur in the text. Strings with the same hash
-// count as equal. For two different n-grams the probability of this is 2⁻⁶³.
+// The share of the sample's characters in n-grams that occur in the text. Strings with the same
+// hash count as equal. For two different n-grams the probability of this is 2⁻⁶³.
 double share_in_text(std::u32string_view sample, std::u32string_view text, std::size_t n) {
   std::unordered_map<std::uint64_t, bool> in_text;  // of each n-gram of the sample
   // The first 16 bits of these hashes. Most n-grams of the text are not in the sample, and a look

@@ -16,8 +16,8 @@ struct SimilarTokens {
 /// number). table (V, C). Throws ValueError for a token outside 0 … V − 1.
 std::vector<SimilarTokens> nearest_tokens(const Array& table, Dim token, Dim count);
 
-/// The `count` most similar pairs a < b among the first `most_tokens` tokens, the most similar first
-/// (of equals the smaller a, then b). Takes most_tokens²·C / 2 multiplications.
+/// The `count` most similar pairs a < b among the first `most_tokens` tokens, the most similar
+/// first (of equals the smaller a, then b). Takes most_tokens²·C / 2 multiplications.
 std::vector<SimilarTokens> most_similar_pairs(const Array& table, Dim count,
                                               Dim most_tokens = 4096);
 

@@ -25,8 +25,8 @@ struct WriteError : FileError {
   using FileError::FileError;
 };
 
-/// A file or text with wrong contents: "line 3, column 7: expected a value". `advice` says what to do
-/// about such a file; "" if only the caller knows it.
+/// A file or text with wrong contents: "line 3, column 7: expected a value". `advice` says what to
+/// do about such a file; "" if only the caller knows it.
 struct FormatError : std::runtime_error {
   explicit FormatError(const std::string& problem, std::string what_to_do = "")
       : std::runtime_error(problem), advice(std::move(what_to_do)) {}

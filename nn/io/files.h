@@ -20,9 +20,9 @@ namespace fledge {
 class Descriptor {
  public:
   /// Opens `name` in the folder that has this descriptor. AT_FDCWD stands for the current folder. A
-  /// new file gets the permissions that the umask leaves. If it cannot be opened, exists() is false and
-  /// errno is the reason. Throws FileError if the name has a zero byte: the system would ignore the
-  /// rest of it.
+  /// new file gets the permissions that the umask leaves. If it cannot be opened, exists() is false
+  /// and errno is the reason. Throws FileError if the name has a zero byte: the system would ignore
+  /// the rest of it.
   Descriptor(int folder, const std::string& name, int flags);
   Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
   ~Descriptor();
@@ -37,8 +37,8 @@ class Descriptor {
 /// The default limit on the size of a file that is read, in bytes.
 inline constexpr std::uint64_t most_file_size = std::uint64_t{1} << 40;
 
-/// Reads all bytes of an open regular file. Throws FileError naming `path` if it is not open, or is a
-/// folder, a pipe or a device. A file of more than `most` bytes is an error too, and is not read.
+/// Reads all bytes of an open regular file. Throws FileError naming `path` if it is not open, or is
+/// a folder, a pipe or a device. A file of more than `most` bytes is an error too, and is not read.
 std::string read_whole(const Descriptor& file, const std::string& path,
                        std::uint64_t most = most_file_size);
 /// Opens and reads a file in the same way; "-" is standard input, which may be a pipe.
@@ -54,8 +54,8 @@ class ByteSource {
   ByteSource(Descriptor file, std::string path);
 
   std::uint64_t size() const { return size_; }
-  /// Copies the bytes at … at + count − 1. Throws FileError if the file has become shorter. The file
-  /// is read, not mapped: a mapped file that becomes shorter ends the program with a signal.
+  /// Copies the bytes at … at + count − 1. Throws FileError if the file has become shorter. The
+  /// file is read, not mapped: a mapped file that becomes shorter ends the program with a signal.
   void read(std::uint64_t at, std::size_t count, char* to) const;
   /// The same as a string.
   std::string read(std::uint64_t at, std::size_t count) const;

@@ -1,9 +1,9 @@
 // A folder of files. Locked, it has one writer, which replaces a file whole or not at all.
 //
-// replace() writes the new bytes into the temporary file ".fledge-new", syncs it, and renames it to the
-// name of the file: this one call makes the new bytes valid. A reader that opened the old file keeps
-// the old bytes. All files are opened relative to the descriptor of the folder, so the folder stays
-// the same one even if its path is renamed.
+// replace() writes the new bytes into the temporary file ".fledge-new", syncs it, and renames it to
+// the name of the file: this one call makes the new bytes valid. A reader that opened the old file
+// keeps the old bytes. All files are opened relative to the descriptor of the folder, so the folder
+// stays the same one even if its path is renamed.
 #pragma once
 
 #include <optional>
@@ -26,8 +26,8 @@ class Folder {
 
   /// Whether a file of this name exists, of any type.
   bool has(const std::string& name) const;
-  /// The sorted names of all files and folders but those that a LockedFolder makes for itself. Throws
-  /// FileError.
+  /// The sorted names of all files and folders but those that a LockedFolder makes for itself.
+  /// Throws FileError.
   std::vector<std::string> names() const;
   /// All bytes of a file; nullopt if it does not exist. Throws FileError. A file of more than
   /// `most` bytes is an error, and is not read.

@@ -1,8 +1,9 @@
 // Writes and reads JSON text (RFC 8259).
 //
 // A value that is written is its text. A text that is read is checked once, as a whole. A value is
-// then a position in the text, and its children are found by reading it again: no tree is built. Errors
-// name line, column and key: "line 3, column 13: n_layer must be a whole number from 1 to 64: got 0".
+// then a position in the text, and its children are found by reading it again: no tree is built.
+// Errors name line, column and key:
+//   "line 3, column 13: n_layer must be a whole number from 1 to 64: got 0"
 #pragma once
 
 #include <concepts>
@@ -33,7 +34,8 @@ std::string json_number(float value);
 /// < > & and misleading characters are escaped; invalid UTF-8 becomes U+FFFD.
 std::string json_string(std::string_view text);
 
-/// A value that is written, as text in a line: Json::object({{"step", 3}, {"loss", 0.5f}, {"words", words}}).text()
+/// A value that is written, as text in a line:
+///   Json::object({{"step", 3}, {"loss", 0.5f}, {"words", words}}).text()
 class Json {
  public:
   using Members = std::vector<std::pair<std::string_view, Json>>;

@@ -37,7 +37,8 @@ double as_double(T number) {
   return static_cast<double>(number);
 }
 
-// A number of 16 bits as IEEE 754 defines it: a sign, `exponents` bits of exponent, and the fraction.
+// A number of 16 bits as IEEE 754 defines it: a sign, `exponents` bits of exponent, and the
+// fraction.
 template <int exponents>
 struct Float16 {
   static constexpr int fractions = 15 - exponents, most = (1 << exponents) - 1, bias = most / 2;
@@ -51,8 +52,8 @@ struct Float16 {
     return (bits >> 15) != 0 ? -size : size;
   }
 
-  // |x| = units·2^(exponent − fractions − 1). Below the smallest normal number the exponent stays, and
-  // units has fewer bits.
+  // |x| = units·2^(exponent − fractions − 1). Below the smallest normal number the exponent stays,
+  // and units has fewer bits.
   static std::uint16_t write(Real number) {
     const double x = value_of(number), size = std::abs(x);
     const unsigned sign = std::signbit(x) ? 0x8000 : 0;
@@ -189,8 +190,8 @@ void sort_and_check_ranges(std::vector<StoredTensor>& tensors, std::size_t data,
   refuse(problem);
 }
 
-// Reads a chunk of numbers. Returns how many are finite and not above the limit of their type, up to
-// the first that is not.
+// Reads a chunk of numbers. Returns how many are finite and not above the limit of their type, up
+// to the first that is not.
 std::size_t read_chunk(const ByteSource& file, std::uint64_t at, std::size_t count,
                        const Dtype& type, Real* to) {
   if constexpr (std::is_same_v<Real, float> && is_little_endian)

@@ -72,8 +72,8 @@ struct StoredHeader {
 /// Reads and checks the header of a file. By the format, the length of each range must follow from
 /// shape and type, the ranges must lie end to end and end with the file, and no key may occur
 /// twice. In addition: types F64, F32, F16, BF16, I64, I32, I16, I8, U8 and BOOL, no unknown
-/// fields, at most 8 axes and 1,000,000 tensors. Throws FormatError naming the tensor or the position
-/// in the header. Takes n log n time and memory of a few times the size of the header.
+/// fields, at most 8 axes and 1,000,000 tensors. Throws FormatError naming the tensor or the
+/// position in the header. Takes n log n time and memory of a few times the size of the header.
 StoredHeader stored_header(const ByteSource& file);
 
 /// Writes the numbers of a tensor, rounded to Real, to `to`, which must have room for them. Throws
@@ -88,8 +88,8 @@ struct NamedArray {
 };
 
 /// The bytes of a file: the arrays, sorted by name, the header padded to a multiple of 8
-/// bytes, and a checksum of all bytes in the metadata (files.h). The same arrays and metadata give
-/// the same bytes. Throws FormatError for names that stored_header() refuses.
+/// bytes, and a checksum of all bytes in the metadata (checksum.h). The same arrays and metadata
+/// give the same bytes. Throws FormatError for names that stored_header() refuses.
 std::string stored_bytes(std::vector<NamedArray> arrays,
                          const std::map<std::string, std::string>& metadata = {});
 

@@ -69,8 +69,8 @@ inline bool is_misleading(char32_t c) {
          (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
 }
 
-/// The text with invalid bytes and the characters for which is_escaped(c) replaced by escapes such as
-/// \x1b.
+/// The text with invalid bytes and the characters for which is_escaped(c) replaced by escapes such
+/// as \x1b.
 template <class F>
 std::string escaped_where(std::string_view text, F is_escaped) {
   constexpr std::string_view digits = "0123456789abcdef";

@@ -47,8 +47,8 @@ void replace_pair(std::vector<Dim>& ids, Merge pair, Dim both) {
 // How often each pair of neighbouring symbols occurs in a text: what byte pairs are learned from.
 class PairCounts {
  public:
-  // Counts the pairs of bytes in the pieces of a text (pieces.h). A piece of more than 64 bytes is cut
-  // into parts of 64 bytes, because a merge reads all of a piece that has the pair.
+  // Counts the pairs of bytes in the pieces of a text (pieces.h). A piece of more than 64 bytes is
+  // cut into parts of 64 bytes, because a merge reads all of a piece that has the pair.
   explicit PairCounts(std::string_view text) {
     std::unordered_map<std::string_view, std::size_t> place;
     for (std::size_t at = 0; at < text.size();) {
@@ -69,8 +69,8 @@ class PairCounts {
     Dim count = 0;
   };
 
-  // The most frequent pair, of equals the one with the smallest numbers. Without any pair, the count
-  // is 0.
+  // The most frequent pair, of equals the one with the smallest numbers. Without any pair, the
+  // count is 0.
   Pair most_frequent() const {
     Pair most;
     for (const Pair& pair : pairs_)
@@ -231,10 +231,10 @@ std::size_t BytePairs::first_unknown_byte(std::string_view text) const {
                                : static_cast<std::size_t>(unknown - text.begin());
 }
 
-// A queue holds the pairs that have a merge, the lowest rank and the leftmost position first. A pair in
-// it is out of date if the symbol at its position has been merged since. The pairs that a merge makes
-// wait until all pairs of its rank are merged; none of them has this rank, because the result is
-// longer than both parts.
+// A queue holds the pairs that have a merge, the lowest rank and the leftmost position first. A
+// pair in it is out of date if the symbol at its position has been merged since. The pairs that a
+// merge makes wait until all pairs of its rank are merged; none of them has this rank, because the
+// result is longer than both parts.
 void BytePairs::encode_piece(std::string_view piece, std::vector<Dim>& ids) const {
   std::vector<ListedSymbol> list(piece.size());
   std::priority_queue<PairInPiece, std::vector<PairInPiece>, std::greater<>> queue;

@@ -2,8 +2,8 @@
 // again and again.
 //
 // A symbol is a string of bytes with a number. A merge is a pair of symbols; its result is the
-// symbol that has the bytes of both. The position of a merge in the list is its rank: the merge with
-// the lowest rank is applied first.
+// symbol that has the bytes of both. The position of a merge in the list is its rank: the merge
+// with the lowest rank is applied first.
 #pragma once
 
 #include <cstdint>
@@ -37,19 +37,21 @@ class BytePairs {
  public:
   /// The 256 bytes are the symbols; there are no merges.
   BytePairs();
-  /// Takes the bytes of symbols 0, 1, 2, …, and merges as add_merge() does. If the bytes are "", there
-  /// is no symbol of this number. Throws ValueError for two symbols with the same bytes,
-  /// for a symbol of more than 1,024 bytes, and for more than `most_symbols`.
+  /// Takes the bytes of symbols 0, 1, 2, …, and merges as add_merge() does. If the bytes are "",
+  /// there is no symbol of this number. Throws ValueError for two symbols with the same bytes, for
+  /// a symbol of more than 1,024 bytes, and for more than `most_symbols`.
   explicit BytePairs(std::vector<std::string> symbols, std::vector<Merge> merges = {});
 
   /// Learns merges from a text: the most frequent pair becomes a symbol (of equally frequent pairs
   /// the one with the smaller numbers), until there are `symbols` symbols or no pair occurs twice
-  /// (Sennrich, Haddow & Birch 2016, algorithm 1, on bytes). All symbols have different bytes. Pieces
-  /// are cut into parts of at most 64 bytes for this. Throws ValueError for fewer than 256 symbols.
+  /// (Sennrich, Haddow & Birch 2016, algorithm 1, on bytes). All symbols have different bytes.
+  /// Pieces are cut into parts of at most 64 bytes for this. Throws ValueError for fewer than 256
+  /// symbols.
   static BytePairs learn(std::string_view text, Dim symbols);
 
-  /// Adds a merge, whose rank is the next one. Throws ValueError for a number without a symbol, for a
-  /// pair that is merged already, if no symbol has the bytes of both, and for more than `most_symbols`.
+  /// Adds a merge, whose rank is the next one. Throws ValueError for a number without a symbol, for
+  /// a pair that is merged already, if no symbol has the bytes of both, and for more than
+  /// `most_symbols`.
   void add_merge(const Merge& merge);
 
   /// Symbol numbers of a text: in each piece, all pairs of the lowest rank are merged from left to

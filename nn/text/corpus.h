@@ -66,8 +66,8 @@ std::vector<std::string_view> lines_of(std::string_view text);
 /// Stream: the first ⌊n·(1 − valid)⌋ of n tokens are for training. The symbols are those of the
 /// whole text. But merges (bpe) are learned from the training part alone. So a stream of bpe is cut
 /// at a byte, where a character begins. Throws ValueError for a text that is empty, blank or
-/// (characters) not UTF-8, and if `valid` leaves no training part. With the tokenizer of an existing
-/// model, options.tokens and options.symbols are not used; throws UnknownSymbol too.
+/// (characters) not UTF-8, and if `valid` leaves no training part. With the tokenizer of an
+/// existing model, options.tokens and options.symbols are not used; throws UnknownSymbol too.
 Corpus read_corpus(std::string_view text, const CorpusOptions& options,
                    std::optional<Tokenizer> known = {});
 

@@ -58,7 +58,8 @@ struct ClassRun {
   std::size_t last;  // the position where its last code point begins
 };
 
-// For a byte that is not UTF-8, code_point_at() gives U+FFFD. The class of this code point is "other".
+// For a byte that is not UTF-8, code_point_at() gives U+FFFD. The class of this code point is
+// "other".
 ClassRun run_at(std::string_view text, std::size_t at) {
   CodePoint point = code_point_at(text, at);
   ClassRun run{class_of(point.value), at + point.bytes, at};

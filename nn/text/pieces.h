@@ -8,8 +8,8 @@
 namespace fledge {
 
 /// The piece that begins at text[at], at < text.size(), after the pattern of GPT-2 (Radford et al.
-/// 2019, section 2.2; encoder.py of its program). A byte that is not UTF-8 counts as no white space,
-/// no letter and no number:
+/// 2019, section 2.2; encoder.py of its program). A byte that is not UTF-8 counts as no white
+/// space, no letter and no number:
 ///
 ///   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 ///

@@ -268,8 +268,8 @@ void Tokenizer::refuse(std::string_view symbol, std::size_t at) const {
                       symbol, at);
 }
 
-// The tokens of a text of byte pairs. Calls unknown(symbol, at) for each byte that has no symbol and
-// each token beyond the limit, in the order of the text, whose first byte has number `at`.
+// The tokens of a text of byte pairs. Calls unknown(symbol, at) for each byte that has no symbol
+// and each token beyond the limit, in the order of the text, whose first byte has number `at`.
 template <class F>
 std::vector<Dim> Tokenizer::encode_bytes(std::string_view text, std::size_t at, F unknown) const {
   EncodedPieces known;

@@ -52,14 +52,15 @@ struct MarkTokens {
   bool operator==(const MarkTokens&) const = default;
 };
 
-/// A part of a text: a special token with its id, or text between special tokens. Then the id is −1.
+/// A part of a text: a special token with its id, or text between special tokens. Then the id is
+/// −1.
 struct TextPart {
   std::string_view text;
   Dim id = -1;
 };
 
-/// Texts that are one token wherever they occur, such as "<|endoftext|>". They are found before a text
-/// is cut into pieces.
+/// Texts that are one token wherever they occur, such as "<|endoftext|>". They are found before a
+/// text is cut into pieces.
 class SpecialTokens {
  public:
   SpecialTokens() = default;
@@ -103,8 +104,8 @@ class Tokenizer {
   /// characters, for a text that is not UTF-8, naming the byte.
   Tokenizer(Tokens kind, std::string_view text, Dim most = 512);
   /// Restores a tokenizer of characters or words from its symbols, or one of bytes from nothing.
-  /// Throws ValueError for parts that no text can give: no symbols, a symbol twice, an empty symbol,
-  /// a symbol that is not of this kind, symbols of a kind that has none, and kind bpe.
+  /// Throws ValueError for parts that no text can give: no symbols, a symbol twice, an empty
+  /// symbol, a symbol that is not of this kind, symbols of a kind that has none, and kind bpe.
   Tokenizer(Tokens kind, std::vector<std::string> symbols);
   /// A tokenizer of kind bpe. It has size() = 1 + the largest number. A number may be without text;
   /// special tokens may have numbers of their own, or that of a symbol with the same bytes. Throws
@@ -119,8 +120,8 @@ class Tokenizer {
   /// to the position that errors name, for a text that is part of a longer one.
   std::vector<Dim> encode(std::string_view text, std::size_t first = 0) const;
   /// What encode() would refuse, and the rest, in which this may join its neighbours to others. Of
-  /// byte pairs a symbol is a token, or a byte that has none. Throws ValueError as encode() does for
-  /// a text that is not UTF-8.
+  /// byte pairs a symbol is a token, or a byte that has none. Throws ValueError as encode() does
+  /// for a text that is not UTF-8.
   UnknownSymbols unknown_symbols(std::string_view text) const;
   /// The text of token numbers; a number without text gives none. Throws ValueError for a number
   /// that is not 0 … size() − 1.
@@ -138,15 +139,16 @@ class Tokenizer {
   /// The marks of the model's files; empty unless set_marks() was called.
   const MarkTokens& marks() const { return marks_; }
   void set_marks(MarkTokens marks) { marks_ = std::move(marks); }
-  /// The numbers 0 … vocabulary − 1 that have no text, in their order. The table of a model may have
-  /// such rows: GPT-2's 50,257 tokens are often padded to 50,304.
+  /// The numbers 0 … vocabulary − 1 that have no text, in their order. The table of a model may
+  /// have such rows: GPT-2's 50,257 tokens are often padded to 50,304.
   std::vector<Dim> without_text(Dim vocabulary) const;
-  /// Adds numbers without text until size() is `size`: a model may have a larger vocabulary than its
-  /// tokenizer. Throws ValueError for a smaller size, for more than `most_symbols`, and unless the
-  /// kind is bpe.
+  /// Adds numbers without text until size() is `size`: a model may have a larger vocabulary than
+  /// its tokenizer. Throws ValueError for a smaller size, for more than `most_symbols`, and unless
+  /// the kind is bpe.
   void extend_to(Dim size);
-  /// Makes size() at most `size`: encode() and find() refuse symbols with larger numbers, as the table
-  /// of the model has no rows for them. symbols() keeps them. Throws ValueError unless the kind is bpe.
+  /// Makes size() at most `size`: encode() and find() refuse symbols with larger numbers, as the
+  /// table of the model has no rows for them. symbols() keeps them. Throws ValueError unless the
+  /// kind is bpe.
   void limit_to(Dim size);
 
   Tokens kind() const { return kind_; }

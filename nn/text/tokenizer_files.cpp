@@ -67,8 +67,9 @@ void check_split(const JsonValue& split) {
     split["behavior"].fail("must be Isolated: got " + split["behavior"].shown());
 }
 
-// Throws unless a text is cut as GPT-2 does: by ByteLevel, or by Split and then ByteLevel. Cutting a
-// piece again at the same pattern changes nothing, so use_regex may be true or false behind Split.
+// Throws unless a text is cut as GPT-2 does: by ByteLevel, or by Split and then ByteLevel. Cutting
+// a piece again at the same pattern changes nothing, so use_regex may be true or false behind
+// Split.
 void check_pre_tokenizer(const JsonValue& json) {
   std::vector<JsonValue> parts{json};
   const bool is_sequence = json.is_object() && json["type"].string() == "Sequence";
@@ -290,8 +291,8 @@ void with_json(const Folder& folder, const char* name, F f) {
     with_file(folder, name, [&](std::string text) { f(read_json(std::move(text))); });
 }
 
-// The special tokens of the files beside the vocabulary, as from_pretrained() of transformers 4 reads
-// them: those of added_tokens_decoder in tokenizer_config.json or, without this key, of
+// The special tokens of the files beside the vocabulary, as from_pretrained() of transformers 4
+// reads them: those of added_tokens_decoder in tokenizer_config.json or, without this key, of
 // special_tokens_map.json and added_tokens.json; then those that tokenizer_config.json names.
 std::vector<SpecialToken> tokens_beside(const Folder& folder) {
   std::vector<SpecialToken> tokens, names;
@@ -378,8 +379,8 @@ Json byte_level_json(bool add_prefix_space, bool trim_offsets) {
                        {"use_regex", true}});
 }
 
-// Bytes and byte pairs. The two flags that are true and false concern offsets, which are not tokens:
-// GPT-2's file.
+// Bytes and byte pairs. The two flags that are true and false concern offsets, which are not
+// tokens: GPT-2's file.
 Json::Members byte_parts(const Tokenizer& tokenizer, const std::vector<std::string>& names) {
   return {{"pre_tokenizer", byte_level_json(false, true)},
           {"post_processor", byte_level_json(true, false)},

@@ -1,5 +1,5 @@
-// A tokenizer as JSON: fledge's own form, which is saved with the weights that were trained with its
-// numbers, and the parts that Hugging Face's tokenizer.json has too.
+// A tokenizer as JSON: fledge's own form, which is saved with the weights that were trained with
+// its numbers, and the parts that Hugging Face's tokenizer.json has too.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@
 
 namespace fledge {
 
-/// The bytes as printable characters, as GPT-2's files write them, in UTF-8: a space is "Ġ", a line end
-/// "Ċ". The 188 bytes that are printable in Latin-1 (! to ~, ¡ to ¬, ® to ÿ) are the characters with
-/// their numbers. The other 68, in ascending order, are U+0100, U+0101, … (bytes_to_unicode() in
-/// GPT-2's encoder.py; Radford et al. 2019).
+/// The bytes as printable characters, as GPT-2's files write them, in UTF-8: a space is "Ġ", a line
+/// end "Ċ". The 188 bytes that are printable in Latin-1 (! to ~, ¡ to ¬, ® to ÿ) are the characters
+/// with their numbers. The other 68, in ascending order, are U+0100, U+0101, … (bytes_to_unicode()
+/// in GPT-2's encoder.py; Radford et al. 2019).
 std::string characters_of_bytes(std::string_view bytes);
 /// The opposite direction. nullopt if a character stands for no byte.
 std::optional<std::string> bytes_of_characters(std::string_view characters);
@@ -26,9 +26,9 @@ std::optional<std::string> bytes_of_characters(std::string_view characters);
 Json added_tokens_json(const std::vector<SpecialToken>& tokens);
 /// Reads one token without its id: {"content":"<s>",…}, or its text alone. Then it is special.
 SpecialToken read_added_token(const JsonValue& json);
-/// Reads such a list. A flag that is missing is false. Throws FormatError for other JSON, for ids that
-/// are not 0 … most_symbols − 1, and for flags that would change where a token is found: single_word,
-/// lstrip or rstrip true.
+/// Reads such a list. A flag that is missing is false. Throws FormatError for other JSON, for ids
+/// that are not 0 … most_symbols − 1, and for flags that would change where a token is found:
+/// single_word, lstrip or rstrip true.
 std::vector<SpecialToken> read_added_tokens(const JsonValue& json);
 
 /// The two f(element) of an array of two elements. Throws FormatError for another array.

@@ -19,6 +19,8 @@
 
 #include "nn/gpt/config.h"
 #include "nn/gpt/weights.h"
+#include "nn/inspect/verbatim_overlap.h"
+#include "nn/io/checksum.h"
 #include "nn/io/json.h"
 #include "nn/text/corpus.h"
 #include "nn/text/pieces.h"
@@ -147,6 +149,8 @@ const std::map<std::string, std::function<std::string(const std::string&)>> read
        stored_header(
            tests::stored_file(file.substr(0, plus == file.npos ? plus : plus + 1), zeros));
      })},
+    {"bytes of safetensors",
+     reader<FormatError>([](const std::string& file) { stored_header(file); })},
     {"characters",
      reader<ValueError>([](const std::string& file) { Tokenizer(Tokens::character, file); })},
     {"added tokens",
@@ -168,8 +172,8 @@ const std::map<std::string, std::function<std::string(const std::string&)>> read
        }
      })}};
 
-// "KIND of TEXT"; files with their names, "vocab.json {…} | merges.txt a b"; or fledge's own JSON, with
-// " limited to N" behind it.
+// "KIND of TEXT"; files with their names, "vocab.json {…} | merges.txt a b"; or fledge's own JSON,
+// with " limited to N" behind it.
 Tokenizer tokenizer_of(const std::string& given) {
   if (given.find(".json ") < given.find('{')) return read_files(given);
   const std::size_t of = given.find(" of "), limit = given.find(" limited to ");
@@ -245,6 +249,36 @@ const std::map<std::string, std::function<std::string(Text given, Text text)>> f
               "|" + found.rest;
      }},
     {"corpus", corpus_report},
+    {"safetensors numbers",
+     [](Text given, Text text) {
+       const Dtype& type = *find_dtype(given);
+       const std::string bytes = "x" + text;  // at an odd address
+       std::vector<Real> numbers(text.size() / type.bytes);
+       const std::size_t read =
+           type.read(bytes.data() + 1, numbers.size(), type.most, numbers.data());
+       const bool stops = read < numbers.size();
+       numbers.resize(read);
+       const std::string shown =
+           joined_with(" ", numbers, [](Real number) { return json_number(value_of(number)); });
+       return shown + (stops && !shown.empty() ? " stop" : stops ? "stop" : "");
+     }},
+    {"verbatim overlap",
+     [](Text given, Text text) {
+       const std::size_t bar = text.find(" | ");
+       const VerbatimOverlap found =
+           verbatim_overlap(text.substr(0, bar), text.substr(bar + 3), std::stoul(given));
+       return json_number(found.share) + " " + std::to_string(found.longest);
+     }},
+    {"json number written",
+     [](Text given, Text text) {
+       const double number = std::stod(text);
+       return given == "float" ? json_number(static_cast<float>(number)) : json_number(number);
+     }},
+    {"whole number of 64 bits",
+     [](Text given, Text text) {
+       const auto number = unsigned_number(text, std::stoi(given));
+       return number ? std::to_string(*number) : "none";
+     }},
     {"lines",
      [](Text, Text text) {
        return joined_with("|", lines_of(text), [](auto line) { return std::string(line); });

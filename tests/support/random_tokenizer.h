@@ -1,5 +1,5 @@
-// Tokenizers that no training makes: merges in any order, most of them of symbols that come later, and
-// special tokens.
+// Tokenizers that no training makes: merges in any order, most of them of symbols that come later,
+// and special tokens.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Interventions: against masks and rows made by hand, and by what must not matter once it is hidden.
+// Interventions: against masks and rows made by hand, and by what must not matter once it is
+// hidden.
 #include "nn/inspect/ablation.h"
 
 #include <cmath>

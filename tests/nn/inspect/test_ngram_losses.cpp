@@ -1,5 +1,5 @@
-// Tables that count, held to their definition; the least loss of a text, to sums by hand and the entropy
-// of whole documents.
+// Tables that count, held to their definition; the least loss of a text, to sums by hand and the
+// entropy of whole documents.
 #include "nn/inspect/ngram_losses.h"
 
 #include <algorithm>

@@ -163,7 +163,8 @@ TEST_CASE("a watched pair: means over every a with a b in front of it, in window
   };
   const NoGrad no_grad;
   const TokenText stream{random_ids(15 * probed_context + 4, 9), {}};
-  // "5 3" and "3 7 5": only the first has a 5 before a 3. One window over both would have three more.
+  // "5 3" and "3 7 5": only the first has a 5 before a 3. One window over both would have three
+  // more.
   const TokenText lines{{0, 5, 3, 0, 3, 7, 5, 0}, {0, 3, 7}};
   struct Watched {
     TokenText text;
@@ -210,7 +211,8 @@ TEST_CASE("the control of a pair stands in the text about as often") {
 }
 
 TEST_CASE("the control of a pair stands beside b before an a, in some document") {
-  // Documents: "1 2 2 3 4" and "4 3 5". The token 4 is as frequent as 2, but before 3 never with it.
+  // Documents: "1 2 2 3 4" and "4 3 5". The token 4 is as frequent as 2, but before 3 never with
+  // it.
   const TokenText text{{0, 1, 2, 2, 3, 4, 0, 4, 3, 5, 0}, {0, 6, 10}};
   const LanguageModel model = probed_model(1, 1);
   const Dim control = control_of(text, 6, 12, 3, 2);

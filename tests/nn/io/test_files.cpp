@@ -1,5 +1,5 @@
-// Files, bytes that are read in parts, and folders: a file of a locked folder is replaced whole or not
-// at all, whatever stops the program, whatever fails, whatever else is there.
+// Files, bytes that are read in parts, and folders: a file of a locked folder is replaced whole or
+// not at all, whatever stops the program, whatever fails, whatever else is there.
 #include "nn/io/files.h"
 
 #include <fcntl.h>
@@ -82,8 +82,8 @@ bool locks_folders = true, reads_short = false;
 
 }  // namespace
 
-// These stand in front of the C library's. A system may give fewer bytes than were asked for, and some
-// network file systems do not lock folders. <fcntl.h> has a struct of the name flock.
+// These stand in front of the C library's. A system may give fewer bytes than were asked for, and
+// some network file systems do not lock folders. <fcntl.h> has a struct of the name flock.
 extern "C" ssize_t pread(int file, void* to, size_t count, off_t at) {
   return syscall(SYS_pread64, file, to, reads_short ? std::min<size_t>(count, 3) : count, at);
 }

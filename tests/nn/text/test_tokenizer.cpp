@@ -79,7 +79,7 @@ TEST_CASE("any text comes back, and the tokenizer that learned it, from JSON") {
                          "…",  "，",    "9", "!",    " ",   "  ",       "\n",          "\r",
                          "\t", "ß",     "🐦", "\xff", "\0"s, "\xe2\x80", "\xEF\xBB\xBF"};
   int pieces = 0;
-  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
     Rng rng(seed);
     const std::string text = "a" + random_parts(rng, parts, 20);
     for (const Tokens kind : {Tokens::character, Tokens::word, Tokens::byte, Tokens::bpe}) {
@@ -103,7 +103,7 @@ TEST_CASE("any text comes back, and the tokenizer that learned it, from JSON") {
       REQUIRE(written(again) == written(tokens));
     }
   }
-  CHECK(pieces > 3000);
+  CHECK(pieces > 1500);
   for (const char* wrong :
        {"", "\t", "\t\t", "\ta", "walk,", "\twalk", "walk\t", "a\tb", "()", "\t\t,"})
     CHECK_FALSE(is_word_piece(wrong));

@@ -1,5 +1,5 @@
-// Tokenizers as the files of Hugging Face's libraries, damaged files too. Files with one error each are
-// in tests/formats/tokenizers.txt, what the files of other programs mean in tokens.txt.
+// Tokenizers as the files of Hugging Face's libraries, damaged files too. Files with one error each
+// are in tests/formats/tokenizers.txt, what the files of other programs mean in tokens.txt.
 #include "nn/text/tokenizer_files.h"
 
 #include <unistd.h>
@@ -46,9 +46,9 @@ TEST_CASE(
   }
 }
 
-// The library "tokenizers" 0.2x, version of 2025, read these files and gave the same numbers and texts.
-// A character that is not in the vocabulary must be an error, not another character: unk_token is none
-// of its words.
+// The library "tokenizers" 0.2x, version of 2025, read these files and gave the same numbers and
+// texts. A character that is not in the vocabulary must be an error, not another character:
+// unk_token is none of its words.
 TEST_CASE("tokenizer files: those of byte pairs and of characters are those of exported.txt") {
   const BytePairs pairs({"a", "b", "", "ab", " "}, {{0, 1}});
   std::string text;
