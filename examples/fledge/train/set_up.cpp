@@ -57,16 +57,10 @@ void take_weights(const LanguageModel& model, const LanguageModel& from) {
 // Makes the folder. One that is named after the text has another number if a run that begins at the
 // same time has taken its name.
 void begin_folder(Run& run, const std::string& own_name) {
-  if (run.config.force) return run.store.begin(Place::replaceable);
-  if (own_name.empty()) return run.store.begin(Place::empty);
-  for (;;) {
-    try {
-      return run.store.begin(Place::unused);
-    } catch (const FolderExists& taken) {
-      run.config.out = free_name(own_name);
-      run.screen->say("Another run has begun in " + printable(taken.what()) + ".");
-      require_page_place(run.config);
-    }
+  while (!run.store.begin(!own_name.empty() && !run.config.force)) {
+    run.screen->say("Another run has begun in " + printable(run.config.out) + ".");
+    run.config.out = free_name(own_name);
+    require_page_place(run.config);
   }
 }
 

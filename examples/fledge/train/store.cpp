@@ -38,22 +38,22 @@ Store::Store(const TrainConfig& config, const RunConfig& run, const Corpus& corp
   load(resumed->saved);
 }
 
-void Store::begin(Place place) {
+bool Store::begin(bool must_be_new) {
   with_advice(
       "no command could read this model again: use a text with fewer symbols, or --tokens bpe",
       [&] { return run_config(settings_); }, "the settings of this run");
   rollback_ = this_save();
   const std::string& path = config_->folder();
-  const bool replaces = place == Place::replaceable;
-  if (place != Place::unused) require_place(path, replaces);
+  if (!must_be_new) require_place(path, config_->force);
   const std::vector<std::string> made = make_folders(path);
-  if (place == Place::unused && made.empty()) throw FolderExists(path);
+  if (must_be_new && made.empty()) return false;
   try {
     folder_ = lock_folder(path);
-    require_replaceable(*folder_, replaces);
+    require_replaceable(*folder_, config_->force);
     // In this order: no event of an old log belongs to the new run, whose log has no byte yet.
     folder_->replace(run_file, rollback_.bytes);
     open_log("");
+    return true;
   } catch (const FileError& error) {
     folder_.reset();
     for (const char* name : {run_file, log_file})

@@ -6,23 +6,10 @@
 #include <cmath>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 
 #include "examples/fledge/train/run_folder.h"
 
 namespace fledge::train {
-
-/// What may be at the path of a new run.
-enum class Place {
-  unused,      // nothing, and no other run may begin there at the same time
-  empty,       // nothing or an empty folder
-  replaceable  // also a run, which stays whole until the new run replaces it
-};
-
-/// There is something at the path of a run whose place must be unused.
-struct FolderExists : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 class Store {
  public:
@@ -34,10 +21,11 @@ class Store {
   Store(const TrainConfig& config, const RunConfig& run, const Corpus& corpus, Trainer& trainer,
         std::optional<ResumedRun> resumed);
 
-  /// Makes the folder of a new run, and the folders above it, and saves the state of step 0. Throws
-  /// FolderExists for a place that is not unused, and CommandError when the run cannot begin here;
-  /// then no file has changed.
-  void begin(Place place);
+  /// Makes the folder of a new run, and the folders above it, and saves the state of step 0. An empty
+  /// folder is taken too and, with --force, one with a run, which stays whole until this run replaces
+  /// it. Throws CommandError when the run cannot begin here; then no file has changed. `must_be_new`:
+  /// if there is something at the path, returns false.
+  bool begin(bool must_be_new);
   /// Goes on in the folder of the run that is resumed: cuts its log back to the saved step, and saves
   /// the run if its settings have changed. Returns whether the log was too short.
   bool go_on();
