@@ -21,7 +21,7 @@ std::vector<std::string> drawn_lines(const std::string& text) {
   return lines;
 }
 
-std::string without_colours(std::string text) {
+std::string uncoloured(std::string text) {
   for (std::size_t at = 0; (at = text.find('\x1b')) != std::string::npos;)
     text.erase(at, text.find('m', at) + 1 - at);
   return text;
@@ -56,13 +56,13 @@ TEST_CASE("table: widths are those of the terminal, whatever the colours") {
         "\n"
         "  x|y  0.2\n");
   CHECK(painted.text(true, paint) != plain.text(true));
-  CHECK(without_colours(painted.text(true, paint)) == plain.text(true));
+  CHECK(uncoloured(painted.text(true, paint)) == plain.text(true));
   CHECK_THROWS_WITH(plain.row({"x"}), Equals("table: a row of 2 cells: 1 given"));
   CHECK_THROWS_AS(plain.row("%d", 1), std::invalid_argument);
 }
 
 TEST_CASE("rows: one value in a terminal, in JSON and in CSV") {
-  Rows rows({{"id"}, {"token", "token"}, {"", "size"}, {"p", "share"}});
+  support::Rows rows({{"id"}, {"token", "token"}, {"", "size"}, {"p", "share"}});
   rows.add({7, {std::string("a\n"), "a"}, 12000, 0.1});
   rows.add({8, {std::string("x,\"\xff"), "x"}, 1, {1.0 / 3, "%.1f"}});
   const std::vector<std::string> lines = drawn_lines(rows.text(80));
@@ -175,7 +175,7 @@ TEST_CASE("attention_map: long, wide and hostile words keep the columns straight
   const std::string map = attention_map(three_words, nine_weights, style);
   CHECK_THAT(map, ContainsSubstring(style.paint.accent("▓▓")) &&
                       ContainsSubstring(style.paint.accent("██")));
-  CHECK(without_colours(map) == attention_map(three_words, nine_weights, style_of(true)));
+  CHECK(uncoloured(map) == attention_map(three_words, nine_weights, style_of(true)));
 }
 
 TEST_CASE("attention_map: of many words the first share a column, have no row, and count") {
