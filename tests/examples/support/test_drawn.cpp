@@ -71,7 +71,8 @@ TEST_CASE("rows: one value in a terminal, in JSON and in CSV") {
   CHECK(lines[2] == "a      12,000    0.1");
   CHECK(lines[3] == "x           1    0.3");
   CHECK(rows.json().text() ==
-        R"([{"id":7,"token":"a\n","p":0.1},{"id":8,"token":"x,\"\\xff","p":0.3333333333333333}])");
+        "[{\"id\":7,\"token\":\"a\\u000a\",\"p\":0.1},"
+        "{\"id\":8,\"token\":\"x,\\\"\\\\xff\",\"p\":0.3333333333333333}]");
   CHECK(rows.csv() == "id,token,p\n7,\"a\n\",0.1\n8,\"x,\"\"\\xff\",0.3333333333333333\n");
   rows.put_first("sample", 2);
   CHECK(rows.csv(false) == "2,7,\"a\n\",0.1\n2,8,\"x,\"\"\\xff\",0.3333333333333333\n");
