@@ -184,7 +184,7 @@ TEST_CASE("attention_map: of many words the first share a column, have no row, a
   style.most_words = 2;
   const std::vector<std::string> words{"a", "a", "a", "a", "sometimes", "but", "birds"};
   std::vector<double> weights(49);
-  for (const std::size_t column : {0, 1, 2, 3, 4})
+  for (std::size_t column = 0; column < 5; ++column)
     weights[35 + column] = 0.18, weights[42 + column] = 0.04;
   weights[40] = 0.1, weights[47] = 0.7, weights[48] = 0.1;
   CHECK_THAT(

@@ -175,7 +175,8 @@ TEST_CASE("options: values that are none are refused, on the command line and in
       CAPTURE(argument);
       CHECK_THAT(refused_words({argument.c_str()}),
                  StartsWith("--" + option + " must be " + must + ": got "));
-      CHECK_THAT(refusal<FormatError>([&] { loaded("{\"" + option + "\":\"" + value + "\"}"); }),
+      const std::string file = "{\"" + option + "\":\"" + value + "\"}";
+      CHECK_THAT(refusal<FormatError>([&] { loaded(file); }),
                  StartsWith("line 1, column ") &&
                      ContainsSubstring(": " + option + " must be " + must + ": got '" + value));
     }
