@@ -4,7 +4,7 @@ cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH root)
 set(faults "")
 
 # The programs of one file: at most 250 lines, no header of ours, and a test. The text that the
-# birds learn is data: the same file as in examples/support/built_in_text.cpp.
+# birds learn is data: the same file as in examples/support/built_in_text.inc.
 file(GLOB one_file RELATIVE ${root} ${root}/examples/*.cpp)
 list(REMOVE_ITEM one_file examples/birds.cpp)
 foreach(path IN LISTS one_file)

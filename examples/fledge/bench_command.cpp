@@ -179,7 +179,7 @@ Work sized_work(const std::vector<std::string>& words) {
       word = words.back(), sizes_alone.pop_back();
     const Sizes n = sizes_of(sizes_alone, count);
     require_memory(numbers({n.begin(), n.end()}));
-    return [n, word, measure] { return std::vector{measure(n, word)}; };
+    return [n, word, measure = measure] { return std::vector{measure(n, word)}; };
   }
   const std::string meant = support::closest(what, kind_names);
   support::refuse_usage(

@@ -99,11 +99,12 @@ class Map {
   }
 
   std::string cells(std::size_t row) const {
+    const std::size_t marked = largest(row);
     std::string text = label(names_[row]);
     if (hidden_ > 0) text += " " + pad_right(cell(hidden_weight(row), style_), width_);
     for (std::size_t column = hidden_; column < seen(row); ++column) {
       const std::string drawn = cell(weight(row, column), style_);
-      text += " " + pad_right(column == largest(row) ? style_.paint.accent(drawn) : drawn, width_);
+      text += " " + pad_right(column == marked ? style_.paint.accent(drawn) : drawn, width_);
     }
     return text;
   }

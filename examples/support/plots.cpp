@@ -1,6 +1,8 @@
 #include "examples/support/plots.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace support {
 
@@ -20,6 +22,54 @@ std::string repeated(std::string_view glyph, int count) {
 std::size_t index_of(double share, std::size_t count) {
   return static_cast<std::size_t>(std::lround(share * static_cast<double>(count - 1)));
 }
+
+struct Extent {
+  double low = INFINITY, high = -INFINITY;
+  void include(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  /// 0 at the low end, 1 at the high end; 0.5 if both are equal.
+  double share(double value) const {
+    return high > low ? std::clamp((value - low) / (high - low), 0.0, 1.0) : 0.5;
+  }
+};
+
+/// Where the points of a plot lie.
+class PlotAxes {
+ public:
+  explicit PlotAxes(const LinePlot& plot) : plot_(plot) {
+    for (const LinePlot::Curve& curve : plot.curves)
+      for (const auto& [x, y] : curve.points)
+        if (can_be_drawn(x, y)) {
+          xs.include(x);
+          ys.include(cut_at_top(y));
+        }
+    if (is_empty()) return;
+    for (const LinePlot::Level& level : plot.levels)
+      if (std::isfinite(level.value)) ys.include(cut_at_top(level.value));
+  }
+
+  bool is_empty() const { return ys.low > ys.high; }
+  /// From 0, left, to 1, right.
+  double x_share(double x) const {
+    if (!plot_.has_log_axis) return xs.share(x);
+    const auto scaled = [](double value) { return std::log(std::max(value, 1.0)); };
+    return Extent{scaled(xs.low), scaled(xs.high)}.share(scaled(x));
+  }
+  /// From 0, above, to 1, below.
+  double y_share(double y) const { return 1 - ys.share(cut_at_top(y)); }
+  double cut_at_top(double y) const { return plot_.top ? std::min(y, *plot_.top) : y; }
+  /// Larger numbers have no room in labels.
+  static bool can_be_drawn(double x, double y) {
+    return std::abs(x) <= 1e15 && std::abs(y) <= 1e15;
+  }
+
+  Extent xs, ys;
+
+ private:
+  const LinePlot& plot_;
+};
 
 constexpr int blank = -2, of_level = -1;
 
@@ -66,33 +116,6 @@ std::string whole(double x) { return thousands(std::llround(x)); }
 
 }  // namespace
 
-void PlotAxes::Extent::include(double value) {
-  low = std::min(low, value);
-  high = std::max(high, value);
-}
-
-double PlotAxes::Extent::share(double value) const {
-  return high > low ? std::clamp((value - low) / (high - low), 0.0, 1.0) : 0.5;
-}
-
-PlotAxes::PlotAxes(const LinePlot& plot) : plot_(plot) {
-  for (const LinePlot::Curve& curve : plot.curves)
-    for (const auto& [x, y] : curve.points)
-      if (can_be_drawn(x, y)) {
-        xs.include(x);
-        ys.include(cut_at_top(y));
-      }
-  if (ys.is_empty()) return;
-  for (const LinePlot::Level& level : plot.levels)
-    if (std::isfinite(level.value)) ys.include(cut_at_top(level.value));
-}
-
-double PlotAxes::x_share(double x) const {
-  if (!plot_.has_log_axis) return xs.share(x);
-  const auto scaled = [](double value) { return std::log(std::max(value, 1.0)); };
-  return Extent{scaled(xs.low), scaled(xs.high)}.share(scaled(x));
-}
-
 std::string sparkline(const std::vector<double>& values, bool unicode) {
   double low = INFINITY, high = -INFINITY;
   for (const double value : values) {
@@ -130,7 +153,7 @@ std::string bar(double fraction, int columns, bool unicode) {
 
 std::string plot_text(const LinePlot& plot, int columns, int rows, bool unicode, Paint paint) {
   const PlotAxes axes(plot);
-  if (axes.ys.is_empty()) return "";
+  if (axes.is_empty()) return "";
   const auto count = static_cast<std::size_t>(std::max(rows, 2));
   std::vector<std::string> labels(count);  // the names of the levels
   int label_columns = 0;

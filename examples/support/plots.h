@@ -4,8 +4,6 @@
 // so that a plot can be read without colours.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -42,35 +40,6 @@ struct LinePlot {
   bool is_worse_after = false;     // the axis after `best` is shaded
   bool has_log_axis = false;       // of x, which must be at least 1 then
   std::optional<double> top = {};  // larger values are drawn at the upper edge
-};
-
-/// Where the points of a plot lie.
-class PlotAxes {
- public:
-  struct Extent {
-    double low = INFINITY, high = -INFINITY;
-    void include(double value);
-    bool is_empty() const { return low > high; }
-    /// 0 at the low end, 1 at the high end; 0.5 if both are equal.
-    double share(double value) const;
-  };
-
-  explicit PlotAxes(const LinePlot& plot);
-
-  /// From 0, left, to 1, right.
-  double x_share(double x) const;
-  /// From 0, above, to 1, below.
-  double y_share(double y) const { return 1 - ys.share(cut_at_top(y)); }
-  double cut_at_top(double y) const { return plot_.top ? std::min(y, *plot_.top) : y; }
-  /// Larger numbers have no room in labels.
-  static bool can_be_drawn(double x, double y) {
-    return std::abs(x) <= 1e15 && std::abs(y) <= 1e15;
-  }
-
-  Extent xs, ys;
-
- private:
-  const LinePlot& plot_;
 };
 
 /// The plot, `columns` wide with the labels, `rows` high without the axis and the legend (at least

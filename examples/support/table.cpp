@@ -64,56 +64,64 @@ std::string Table::text(bool unicode, Paint paint, int columns) const {
   return lines;
 }
 
+Rows::Rows(std::vector<Column> columns) : columns_(std::move(columns)) {
+  for (const Column& column : columns_)
+    if (!column.title.empty()) titles_.push_back({column.title});
+}
+
 void Rows::add(std::vector<Cell> cells) {
   if (cells.size() != columns_.size())
     throw std::invalid_argument("rows: " + std::to_string(columns_.size()) +
                                 " cells a row: " + std::to_string(cells.size()) + " given");
-  rows_.push_back(std::move(cells));
+  values_.emplace_back();
+  shown_.emplace_back();
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (!columns_[i].key.empty()) values_.back().push_back(std::move(cells[i].value));
+    if (columns_[i].title.empty()) continue;
+    if (cells[i].is_number) titles_[shown_.back().size()].align = Table::Align::right;
+    shown_.back().push_back(std::move(cells[i].shown));
+  }
 }
 
-void Rows::put_first(const Column& column, const Cell& cell) {
-  columns_.insert(columns_.begin(), column);
-  for (std::vector<Cell>& row : rows_) row.insert(row.begin(), cell);
+void Rows::put_first(const char* key, const Cell& cell) {
+  columns_.insert(columns_.begin(), key);
+  for (auto& row : values_) row.insert(row.begin(), cell.value);
 }
 
 fledge::Json Rows::json() const {
   std::vector<fledge::Json> objects;
-  for (const std::vector<Cell>& row : rows_) {
+  for (const auto& row : values_) {
     fledge::Json::Members members;
-    for (std::size_t i = 0; i < row.size(); ++i)
-      if (!columns_[i].key.empty()) members.emplace_back(columns_[i].key, row[i].json);
+    for (const Column& column : columns_) {
+      if (column.key.empty()) continue;
+      const auto& value = row[members.size()];
+      const auto* const text = std::get_if<std::string>(&value);
+      members.emplace_back(column.key,
+                           text ? fledge::Json(fledge::utf8_text(*text)) : std::get<0>(value));
+    }
     objects.push_back(fledge::Json::object(members));
   }
   return objects;
 }
 
 std::string Rows::csv(bool with_keys) const {
-  std::string lines;
-  const auto add_line = [&](const auto& field_of) {
-    std::vector<std::string> fields;
-    for (std::size_t i = 0; i < columns_.size(); ++i)
-      if (!columns_[i].key.empty()) fields.push_back(field_of(i));
+  std::vector<std::string> fields;
+  for (const Column& column : columns_)
+    if (!column.key.empty()) fields.push_back(column.key);
+  std::string lines = with_keys ? csv_row(fields) : "";
+  for (const auto& row : values_) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const auto* const text = std::get_if<std::string>(&row[i]);
+      fields[i] = text ? *text : std::get<0>(row[i]).text();
+    }
     lines += csv_row(fields);
-  };
-  if (with_keys) add_line([&](std::size_t i) { return columns_[i].key; });
-  for (const std::vector<Cell>& row : rows_) add_line([&](std::size_t i) { return row[i].csv; });
+  }
   return lines;
 }
 
 std::string Rows::text(int columns, Paint paint) const {
-  std::vector<Table::Column> titles;
-  for (std::size_t i = 0; i < columns_.size(); ++i)
-    if (!columns_[i].title.empty())
-      titles.push_back({columns_[i].title, rows_.empty() || rows_[0][i].is_text
-                                               ? Table::Align::left
-                                               : Table::Align::right});
-  Table table(titles);
-  for (const std::vector<Cell>& row : rows_) {
-    std::vector<std::string> cells;
-    for (std::size_t i = 0; i < row.size(); ++i)
-      if (!columns_[i].title.empty()) cells.push_back(row[i].shown);
-    table.row(std::move(cells));
-  }
+  Table table(titles_);
+  for (const std::vector<std::string>& cells : shown_) table.row(cells);
   return table.text(unicode_wanted(), paint, columns);
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "examples/support/terminal.h"
@@ -48,22 +49,21 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// A value: for JSON, for CSV, and as a terminal shows it.
+/// A value, and what a terminal shows of it.
 struct Cell {
   Cell(std::integral auto number)
-      : json(number), csv(json.text()), shown(thousands(std::int64_t(number))) {}
+      : value(fledge::Json(number)), shown(thousands(std::int64_t(number))) {}
   Cell(std::floating_point auto number, const char* format = "%.3g")
-      : json(number), csv(json.text()), shown(formatted(format, double(number))) {}
+      : value(fledge::Json(number)), shown(formatted(format, double(number))) {}
   /// A text; a terminal shows it with visible blanks unless `label` is given.
   Cell(const std::string& text) : Cell(text, token_label(text)) {}
-  Cell(const std::string& text, std::string label)
-      : json(fledge::utf8_text(text)), csv(text), shown(std::move(label)), is_text(true) {}
-  Cell(fledge::Json value, std::string label)
-      : json(std::move(value)), csv(json.text()), shown(std::move(label)), is_text(true) {}
+  Cell(const std::string& text, std::string label) : value(text), shown(std::move(label)) {}
+  Cell(const fledge::Json& json, std::string label)
+      : value(json), shown(std::move(label)), is_number(false) {}
 
-  fledge::Json json;
-  std::string csv, shown;
-  bool is_text = false;  // aligned left in a terminal
+  std::variant<fledge::Json, std::string> value;
+  std::string shown;
+  bool is_number = std::holds_alternative<fledge::Json>(value);  // aligned right in a terminal
 };
 
 /// What a command found, as rows.
@@ -76,12 +76,12 @@ class Rows {
         : key(with_key), title(std::move(with_title)) {}
     std::string key, title;
   };
-  explicit Rows(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  explicit Rows(std::vector<Column> columns);
 
   /// Throws std::invalid_argument unless there is one cell per column.
   void add(std::vector<Cell> cells);
-  /// A column before the others, with one value in all rows.
-  void put_first(const Column& column, const Cell& cell);
+  /// A column of JSON and CSV before the others, with one value in all rows.
+  void put_first(const char* key, const Cell& cell);
 
   /// An array of objects.
   fledge::Json json() const;
@@ -93,7 +93,9 @@ class Rows {
 
  private:
   std::vector<Column> columns_;
-  std::vector<std::vector<Cell>> rows_;
+  std::vector<std::vector<decltype(Cell::value)>> values_;  // of columns with a key
+  std::vector<std::vector<std::string>> shown_;             // of columns with a title
+  std::vector<Table::Column> titles_;
 };
 
 /// The fields joined by commas, with a line end. A field with a comma, a quote or a line end stands

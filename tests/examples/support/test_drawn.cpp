@@ -8,7 +8,6 @@
 #include "examples/support/attention_map.h"
 #include "examples/support/plots.h"
 #include "examples/support/table.h"
-#include "tests/examples/fledge/command.h"
 #include "tests/support/catch.h"
 
 using namespace support;
@@ -20,6 +19,12 @@ std::vector<std::string> drawn_lines(const std::string& text) {
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
   return lines;
+}
+
+std::string uncoloured(std::string text) {
+  for (std::size_t at = 0; (at = text.find('\x1b')) != std::string::npos;)
+    text.erase(at, text.find('m', at) + 1 - at);
+  return text;
 }
 
 const std::vector<std::string> three_words{"but", "birds", "walk"};
@@ -51,13 +56,13 @@ TEST_CASE("table: widths are those of the terminal, whatever the colours") {
         "\n"
         "  x|y  0.2\n");
   CHECK(painted.text(true, paint) != plain.text(true));
-  CHECK(without_colours(painted.text(true, paint)) == plain.text(true));
+  CHECK(uncoloured(painted.text(true, paint)) == plain.text(true));
   CHECK_THROWS_WITH(plain.row({"x"}), Equals("table: a row of 2 cells: 1 given"));
   CHECK_THROWS_AS(plain.row("%d", 1), std::invalid_argument);
 }
 
 TEST_CASE("rows: one value in a terminal, in JSON and in CSV") {
-  Rows rows({{"id"}, {"token", "token"}, {"", "size"}, {"p", "share"}});
+  support::Rows rows({{"id"}, {"token", "token"}, {"", "size"}, {"p", "share"}});
   rows.add({7, {std::string("a\n"), "a"}, 12000, 0.1});
   rows.add({8, {std::string("x,\"\xff"), "x"}, 1, {1.0 / 3, "%.1f"}});
   const std::vector<std::string> lines = drawn_lines(rows.text(80));
@@ -66,7 +71,8 @@ TEST_CASE("rows: one value in a terminal, in JSON and in CSV") {
   CHECK(lines[2] == "a      12,000    0.1");
   CHECK(lines[3] == "x           1    0.3");
   CHECK(rows.json().text() ==
-        R"([{"id":7,"token":"a\n","p":0.1},{"id":8,"token":"x,\"\\xff","p":0.3333333333333333}])");
+        "[{\"id\":7,\"token\":\"a\\u000a\",\"p\":0.1},"
+        "{\"id\":8,\"token\":\"x,\\\"\\\\xff\",\"p\":0.3333333333333333}]");
   CHECK(rows.csv() == "id,token,p\n7,\"a\n\",0.1\n8,\"x,\"\"\\xff\",0.3333333333333333\n");
   rows.put_first("sample", 2);
   CHECK(rows.csv(false) == "2,7,\"a\n\",0.1\n2,8,\"x,\"\"\\xff\",0.3333333333333333\n");
@@ -170,7 +176,7 @@ TEST_CASE("attention_map: long, wide and hostile words keep the columns straight
   const std::string map = attention_map(three_words, nine_weights, style);
   CHECK_THAT(map, ContainsSubstring(style.paint.accent("▓▓")) &&
                       ContainsSubstring(style.paint.accent("██")));
-  CHECK(without_colours(map) == attention_map(three_words, nine_weights, style_of(true)));
+  CHECK(uncoloured(map) == attention_map(three_words, nine_weights, style_of(true)));
 }
 
 TEST_CASE("attention_map: of many words the first share a column, have no row, and count") {
@@ -178,7 +184,7 @@ TEST_CASE("attention_map: of many words the first share a column, have no row, a
   style.most_words = 2;
   const std::vector<std::string> words{"a", "a", "a", "a", "sometimes", "but", "birds"};
   std::vector<double> weights(49);
-  for (const std::size_t column : {0, 1, 2, 3, 4})
+  for (std::size_t column = 0; column < 5; ++column)
     weights[35 + column] = 0.18, weights[42 + column] = 0.04;
   weights[40] = 0.1, weights[47] = 0.7, weights[48] = 0.1;
   CHECK_THAT(

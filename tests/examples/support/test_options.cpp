@@ -72,7 +72,7 @@ Options options_for(Config& config) {
 }
 
 using Arguments = std::vector<const char*>;
-using Values = std::vector<std::string>;
+using OptionTexts = std::vector<std::string>;
 
 void parse_words(Options& options, Arguments arguments) {
   arguments.insert(arguments.begin(), "program");
@@ -146,7 +146,7 @@ TEST_CASE("options: arguments set the variables in both forms; the rest keeps it
   expected.colours = {true, false, true};
   expected.only = "a=b", expected.folder = "run";
   CHECK((found == expected));
-  CHECK(options.arguments() == Values{"here", "-l"});
+  CHECK(options.arguments() == OptionTexts{"here", "-l"});
   CHECK((options.given() == std::set<std::string>{"--count", "--ignore-case", "--layer", "--loud",
                                                   "--no-bias", "--only", "--order", "--out",
                                                   "--rate", "--seed", "--shift", "--with"}));
@@ -156,7 +156,7 @@ TEST_CASE("options: arguments set the variables in both forms; the rest keeps it
 }
 
 TEST_CASE("options: values that are none are refused, on the command line and in a file") {
-  const std::vector<std::tuple<std::string, std::string, Values>> rows{
+  const std::vector<std::tuple<std::string, std::string, OptionTexts>> rows{
       {"count",
        "a whole number from 1 to 10",
        {"0", "11", "9223372036854775808", "x", "5x", " 5", "0x5", "+5", "1e3", "5.0", "--5", "-",
@@ -175,7 +175,8 @@ TEST_CASE("options: values that are none are refused, on the command line and in
       CAPTURE(argument);
       CHECK_THAT(refused_words({argument.c_str()}),
                  StartsWith("--" + option + " must be " + must + ": got "));
-      CHECK_THAT(refusal<FormatError>([&] { loaded("{\"" + option + "\":\"" + value + "\"}"); }),
+      const std::string file = "{\"" + option + "\":\"" + value + "\"}";
+      CHECK_THAT(refusal<FormatError>([&] { loaded(file); }),
                  StartsWith("line 1, column ") &&
                      ContainsSubstring(": " + option + " must be " + must + ": got '" + value));
     }
@@ -287,8 +288,8 @@ TEST_CASE("options: --threads sets their number, at most one for each processor;
 }
 
 TEST_CASE("options: every option of every command refuses to be empty, repeated or alone") {
-  const auto refused = [](const std::string& command, const Values& words) {
-    Values line = words;
+  const auto refused = [](const std::string& command, const OptionTexts& words) {
+    OptionTexts line = words;
     line.insert(line.begin(), command);
     const testing::Result result = testing::fledge_says(line);
     CHECK(result.status == 2);
