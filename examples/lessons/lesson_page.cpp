@@ -93,12 +93,18 @@ struct RunPlay {
 
 }  // namespace
 
-int run_lesson(int argc, const char* const* argv, const std::vector<Part>& parts,
-               const std::vector<Play>& plays, const std::string& source,
-               const std::string& in_folder) {
+LessonProgram::LessonProgram(std::vector<Part> parts_of_text,
+                             std::vector<Play> options_to_play_with, const char* source)
+    : parts(std::move(parts_of_text)), plays(std::move(options_to_play_with)) {
   const std::filesystem::path path(source);
-  const std::string name =
-      path.parent_path().filename().string() + "/" + path.stem().string();  // attention/04_softmax
+  name = path.parent_path().filename().string() + "/" + path.stem().string();
+  of_this_program = this;
+}
+
+int run_lesson(int argc, const char* const* argv, const LessonProgram& program,
+               const std::string& in_folder) {
+  const std::string& name = program.name;
+  const std::vector<Play>& plays = program.plays;
   const std::string folder = in_folder.empty() ? FLEDGE_LESSONS : in_folder;
   return run_main(name, [&] {
     Lesson lesson(Paint{colour_wanted(stdout)});
@@ -128,7 +134,7 @@ int run_lesson(int argc, const char* const* argv, const std::vector<Part>& parts
     if (played) return print_verdict(name, lesson, false);
     print_opening(text, lesson, ask);
     text.print_known();
-    for (const Part part : parts) part(text);
+    for (const Part part : program.parts) part(text);
     text.finish();
     print_closing(name, text, lesson);
     return print_verdict(name, lesson, true);

@@ -106,3 +106,12 @@ int count_seeds(int seeds, Holds holds) {
 }
 
 }  // namespace fledge
+
+namespace fledge::lessons {
+
+using support::cut, support::formatted, support::Lesson, support::LessonProgram,
+    support::LessonText, support::pad_right, support::percent, support::printable, support::quoted,
+    support::refuse_usage, support::Table, support::thousands, support::with_advice,
+    support::wrapped;
+
+}  // namespace fledge::lessons

@@ -3,10 +3,7 @@
 // so the vector after attention depends on the sentence.
 #include "examples/lessons/attention/blanks.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 /// Two numbers for each word: animal, chemistry.
 using Pair = std::array<double, 2>;
@@ -124,9 +121,6 @@ void compare_sentence(Lesson& to, const std::string& sentence) {
                 cosine(last.before, walk.before), cosine(last.after, walk.after)));
 }
 
-}  // namespace
+const LessonProgram program({mole_by_hand, walk_in_a_model}, {{"--sentence", compare_sentence}});
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {mole_by_hand, walk_in_a_model},
-                    {{"--sentence", compare_sentence}});
-}
+}  // namespace fledge::lessons

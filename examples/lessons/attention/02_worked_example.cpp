@@ -4,10 +4,7 @@
 #include "examples/birds/by_hand.h"
 #include "examples/lessons/vocabulary.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 using Three = std::array<double, 3>;
 constexpr std::array<Three, 3> V{{{0.1, 0.2, 0.3},      // v1: birds
@@ -134,9 +131,6 @@ void try_row(Lesson& to, const std::string& text) {
                          total(row)));
 }
 
-}  // namespace
+const LessonProgram program({nine_products, closer_or_not, triangle_of_rows}, {{"--row", try_row}});
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {nine_products, closer_or_not, triangle_of_rows},
-                    {{"--row", try_row}});
-}
+}  // namespace fledge::lessons

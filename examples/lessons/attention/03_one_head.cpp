@@ -4,10 +4,7 @@
 #include "examples/lessons/vocabulary.h"
 #include "nn/layers/attention.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 constexpr std::size_t n = 4, C = 4, d = 2;  // words; numbers of a word; the head size
 using Pair = std::array<double, d>;
@@ -144,8 +141,6 @@ void try_query(Lesson& to, const std::string& text) {
          "query can give 'fluffy' and 'blue' different weights: their keys are equal.");
 }
 
-}  // namespace
+const LessonProgram program({three_vectors, one_row, all_rows}, {{"--query", try_query}});
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {three_vectors, one_row, all_rows}, {{"--query", try_query}});
-}
+}  // namespace fledge::lessons

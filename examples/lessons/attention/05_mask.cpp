@@ -3,10 +3,7 @@
 #include "examples/lessons/vocabulary.h"
 #include "nn/gpt/language_model.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 /// The vocabulary of the model, and its only text: word i has the number i.
 const char* const text[] = {"birds", "sometimes", "walk", "on", "the",
@@ -136,9 +133,7 @@ void another_length(Lesson& to, std::int64_t n) {
   to.claim(farthest(once.gradient, alone.gradient) < 1e-14, "the same gradient, to 14 digits");
 }
 
-}  // namespace
+const LessonProgram program({minus_infinity, all_prefixes_at_once, what_the_mask_is_not},
+                            {{"--words", another_length, {3, 8}}});
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {minus_infinity, all_prefixes_at_once, what_the_mask_is_not},
-                    {{"--words", another_length, {3, 8}}});
-}
+}  // namespace fledge::lessons

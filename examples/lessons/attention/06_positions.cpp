@@ -5,10 +5,7 @@
 #include "nn/layers/attention.h"
 #include "nn/optim/adamw.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 struct Sentence {
   std::array<const char*, 3> words{};
@@ -157,10 +154,8 @@ void another_sentence(Lesson& to, const std::string& sentence) {
   to.show(table.text());
 }
 
-}  // namespace
+const LessonProgram program({order_is_lost, order_is_in_the_vectors, distance_has_no_influence,
+                             a_task},
+                            {{"--sentence", another_sentence}});
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv,
-                    {order_is_lost, order_is_in_the_vectors, distance_has_no_influence, a_task},
-                    {{"--sentence", another_sentence}});
-}
+}  // namespace fledge::lessons

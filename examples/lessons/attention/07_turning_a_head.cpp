@@ -3,10 +3,7 @@
 // All words share W_Q and W_K.
 #include "examples/lessons/vocabulary.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 using Three =
     std::array<double, 3>;  // three numbers: one for each word, or the numbers of a vector
@@ -20,9 +17,10 @@ Three three(const Tensor& x) {
 }
 
 /// u_j = v_j.v1, (1, 3)
-const Tensor v = vectors_of_note_000(), products = matmul_transposed(row(v, 0), v);
+const Tensor v = vectors_of_note_000();
+Tensor products() { return matmul_transposed(row(v, 0), v); }
 /// G = a1 u1 + a2 u2 + a3 u3 = v3'.v1, from the scores of 'walk'
-Tensor goal(const Tensor& scores) { return sum(softmax(scores) * products); }
+Tensor goal(const Tensor& scores) { return sum(softmax(scores) * products()); }
 
 struct Head {
   Tensor W_Q = identity(3), W_K = identity(3);  // W_V stays the identity: the values are v1, v2, v3
@@ -41,7 +39,7 @@ Look look(const Head& head) {
   at.s = matmul_transposed(at.q, at.k) / root;    // (1, 3)   s_j = q.k_j / √3
   at.a = softmax(at.s);                           // (1, 3)
   at.G = goal(at.s);                              // v3'.v1
-  at.ds = at.a * (products - at.G);               // (1, 3)   ds_j = a_j (u_j - G)
+  at.ds = at.a * (products() - at.G);             // (1, 3)   ds_j = a_j (u_j - G)
   at.dq = matmul(at.ds, at.k) / root;             // (1, 3)   Σ_j ds_j k_j / √3
   at.dk = matmul(transpose(at.ds), at.q) / root;  // (3, 3)   dk_j = ds_j q / √3
   at.dW_Q = matmul(transpose(v3), at.dq);         // (3, 3)   [i][c]: v3[i] dq[c]
@@ -61,7 +59,7 @@ std::vector<Look> learn(double rate) {
 }
 
 void from_goal_to_scores(LessonText& to, const Look& at) {
-  const Three s = three(at.s), a = three(at.a), u = three(products), ds = three(at.ds);
+  const Three s = three(at.s), a = three(at.a), u = three(products()), ds = three(at.ds);
   const double G = at.G.item();
   to.set("weighted mean", "%.4f x 0.14 + %.4f x (-0.05) + %.4f x (-0.09) = %.4f", a[0], a[1], a[2],
          G);
@@ -123,7 +121,7 @@ void a_surprise(LessonText& to, const std::vector<Look>& path) {
 }
 
 void why_it_slows_down(LessonText& to, const std::vector<Look>& path) {
-  const Three u = three(products);
+  const Three u = three(products());
   std::string lines;
   bool is_equal = true;
   for (const std::size_t n : {0UL, 100UL}) {
@@ -153,8 +151,6 @@ void lesson(LessonText& to) {
   why_it_slows_down(to, path);
 }
 
-}  // namespace
+const LessonProgram program({lesson}, {{"--rate", with_rate, {0.001, 1000}}});
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {lesson}, {{"--rate", with_rate, {0.001, 1000}}});
-}
+}  // namespace fledge::lessons

@@ -5,10 +5,7 @@
 #include "examples/birds/learning.h"
 #include "examples/lessons/vocabulary.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 using birds::Learned, birds::Objective;
 using Three = std::array<double, 3>;  // three numbers, one for each word
@@ -104,9 +101,7 @@ void with_learns(Lesson& to, const std::string& text) {
              : "V stays, so G is below its ceiling, 0.14.");
 }
 
-}  // namespace
+const LessonProgram program({with_and_without_a_ceiling, all_three, raising_the_cosine},
+                            {{"--learns", with_learns}});
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {with_and_without_a_ceiling, all_three, raising_the_cosine},
-                    {{"--learns", with_learns}});
-}
+}  // namespace fledge::lessons

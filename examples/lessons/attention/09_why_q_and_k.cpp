@@ -4,10 +4,7 @@
 #include "examples/lessons/vocabulary.h"
 #include "nn/optim/adamw.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 constexpr std::array players{"rock", "paper", "scissors"};  // each one beats the one before it
 
@@ -119,9 +116,7 @@ void with_seed(Lesson& to, std::int64_t seed) {
   }
 }
 
-}  // namespace
+const LessonProgram program({game, symmetric_scores, one_matrix_in_between},
+                            {{"--seed", with_seed, {1, 1e6}}});
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {game, symmetric_scores, one_matrix_in_between},
-                    {{"--seed", with_seed, {1, 1e6}}});
-}
+}  // namespace fledge::lessons

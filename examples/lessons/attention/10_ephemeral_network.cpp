@@ -4,10 +4,7 @@
 #include "examples/lessons/vocabulary.h"
 #include "nn/layers/attention.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 constexpr std::array players{"rock", "paper", "scissors"};
 constexpr Dim rock = 0, paper = 1, scissors = 2;
@@ -143,9 +140,7 @@ void network_of(Lesson& to, const std::string& text) {
       "missing, the word looks at all words equally.");
 }
 
-}  // namespace
+const LessonProgram program({what_travels, another_input, beside_a_stored_network},
+                            {{"--words", network_of}});
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {what_travels, another_input, beside_a_stored_network},
-                    {{"--words", network_of}});
-}
+}  // namespace fledge::lessons

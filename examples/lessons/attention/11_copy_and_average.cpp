@@ -6,10 +6,7 @@
 
 #include "examples/lessons/vocabulary.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 constexpr Dim n = 6, d = 6;  // the number of keys and values, and of the numbers of each
 
@@ -120,8 +117,6 @@ void with_beta(Lesson& to, double beta) {
            "both rows of weights add up to 1");
 }
 
-}  // namespace
+const LessonProgram program({copying, averaging, take_out}, {{"--beta", with_beta, {0, 300}}});
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {copying, averaging, take_out}, {{"--beta", with_beta, {0, 300}}});
-}
+}  // namespace fledge::lessons

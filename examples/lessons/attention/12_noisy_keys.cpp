@@ -7,10 +7,7 @@
 #include "examples/lessons/vocabulary.h"
 #include "examples/support/plots.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 constexpr Dim n = 6;  // keys; their means are the axes
 constexpr Dim draws = 4000;
@@ -79,7 +76,7 @@ void show(LessonText& to, const std::string& name, const std::vector<Observed>& 
     for (const double share : numbers(shares))
       ++counts[static_cast<std::size_t>(std::min(share * bins, bins - 1.0))];
     table.row("   %s | %.3f | %.3f | %.3f | %.3f | %s", keys.c_str(), measured.mean, predicted.mean,
-              measured.deviation, predicted.deviation, sparkline(counts).c_str());
+              measured.deviation, predicted.deviation, support::sparkline(counts).c_str());
     worst = std::max({worst, std::abs(measured.mean - predicted.mean),
                       std::abs(measured.deviation - predicted.deviation)});
   }
@@ -162,8 +159,6 @@ void with_variance(Lesson& to, double of_length) {
   line("two heads, ", with_two_heads(keys));
 }
 
-}  // namespace
+const LessonProgram program({lesson}, {{"--variance", with_variance, {0, 10}}});
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {lesson}, {{"--variance", with_variance, {0, 10}}});
-}
+}  // namespace fledge::lessons

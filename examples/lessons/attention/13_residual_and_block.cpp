@@ -5,10 +5,7 @@
 #include "nn/layers/block.h"
 #include "nn/optim/sgd.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 constexpr std::array words{"dirty", "quantum", "plumbing"};
 
@@ -162,9 +159,8 @@ void with_length(Lesson& to, double times) {
   const double sum = std::pow(11, times) + std::pow(8, times) + 1;
   to.claim_near(a[0], std::pow(11, times) / sum, 1e-9, "'dirty': 11^X/(11^X + 8^X + 1)");
 }
-}  // namespace
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {pattern_by_hand, residual, norm_and_block},
-                    {{"--length", with_length, {0, 20}}});
-}
+const LessonProgram program({pattern_by_hand, residual, norm_and_block},
+                            {{"--length", with_length, {0, 20}}});
+
+}  // namespace fledge::lessons

@@ -5,10 +5,7 @@
 #include "examples/lessons/attention/reader.h"
 #include "examples/lessons/vocabulary.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 using reader::Question, reader::Reader;
 
 // Which word stands before this one? Which word is the first? Asked from the third word on.
@@ -157,8 +154,7 @@ void with_heads(Lesson& to, Dim heads) {
   const std::vector<double> right = reader::accuracy(model, unseen);
   to.say(formatted("right answers: %.2f and %.2f", right[0], right[1]));
 }
-}  // namespace
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {two_questions, down_and_up}, {{"--heads", with_heads, {1, 8}}});
-}
+const LessonProgram program({two_questions, down_and_up}, {{"--heads", with_heads, {1, 8}}});
+
+}  // namespace fledge::lessons

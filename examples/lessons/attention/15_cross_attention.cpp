@@ -5,10 +5,7 @@
 #include "examples/lessons/vocabulary.h"
 #include "examples/support/attention_map.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 using reader::Reader;
 
 constexpr Dim T = reader::T;
@@ -24,9 +21,9 @@ std::vector<double> mean_weights(const Reader& model, const Indices& texts) {
 }
 
 std::string map_of(const std::vector<double>& weights) {
-  MapStyle style;
+  support::MapStyle style;
   style.causal = false;
-  return attention_map({"1", "2", "3", "4", "5", "6", "7", "8"}, weights, style);
+  return support::attention_map({"1", "2", "3", "4", "5", "6", "7", "8"}, weights, style);
 }
 
 void lesson(LessonText& to) {
@@ -52,8 +49,7 @@ void with_seed(Lesson& to, Dim seed) {
   to.show(map_of(mean_weights(model, unseen)));
   to.say(formatted("right words in 100 new texts: %.3f", reader::accuracy(model, unseen)[0]));
 }
-}  // namespace
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {lesson}, {{"--seed", with_seed, {1, 1e6}}});
-}
+const LessonProgram program({lesson}, {{"--seed", with_seed, {1, 1e6}}});
+
+}  // namespace fledge::lessons

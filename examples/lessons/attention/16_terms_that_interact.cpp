@@ -4,10 +4,7 @@
 #include "examples/lessons/vocabulary.h"
 #include "nn/layers/attention.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 const double root = std::sqrt(3.0);
 
@@ -111,9 +108,8 @@ void with_scale(Lesson& to, double scale) {
   to.show(table_of_scales({scale}).text());
   to.say("See whether the weights move. If they stay, the changes add up.");
 }
-}  // namespace
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {two_changes, two_parts_of_a_change, like_a_regression},
-                    {{"--scale", with_scale, {0, 10000}}});
-}
+const LessonProgram program({two_changes, two_parts_of_a_change, like_a_regression},
+                            {{"--scale", with_scale, {0, 10000}}});
+
+}  // namespace fledge::lessons

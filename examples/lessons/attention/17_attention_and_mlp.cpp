@@ -6,10 +6,7 @@
 #include "nn/layers/mlp.h"
 #include "nn/optim/adamw.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 constexpr int seeds = 20;
 
@@ -156,9 +153,7 @@ void with_hidden(Lesson& to, std::int64_t numbers) {
       "See that 0 numbers leave the floor of 0.25, and how few numbers are enough.");
 }
 
-}  // namespace
+const LessonProgram program({alike_is_affine, bent, two_tokens},
+                            {{"--hidden", with_hidden, {0, 64}}});
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {alike_is_affine, bent, two_tokens},
-                    {{"--hidden", with_hidden, {0, 64}}});
-}
+}  // namespace fledge::lessons

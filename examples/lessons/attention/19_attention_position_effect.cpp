@@ -4,10 +4,7 @@
 #include "examples/lessons/vocabulary.h"
 #include "nn/inspect/ablation.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 using blanks::Blank, blanks::text;
 using Models = std::vector<LanguageModel>;
 using Numbers = std::vector<double>;  // one for each seed
@@ -138,7 +135,7 @@ void own_vectors(LessonText& to, const Models& models) {
 /// The text without the sentences that begin in one of these ways.
 Corpus text_without(const std::vector<std::string>& beginnings) {
   std::string kept;
-  std::istringstream lines{std::string(built_in_text())};
+  std::istringstream lines{std::string(support::built_in_text())};
   for (std::string line; std::getline(lines, line);)
     if (std::none_of(beginnings.begin(), beginnings.end(),
                      [&](const std::string& start) { return line.starts_with(start); }))
@@ -200,8 +197,7 @@ void with_sentence(Lesson& to, const std::string& sentence) {
     to.show(table.text());
   });
 }
-}  // namespace
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {lesson}, {{"--sentence", with_sentence}});
-}
+const LessonProgram program({lesson}, {{"--sentence", with_sentence}});
+
+}  // namespace fledge::lessons

@@ -1,16 +1,14 @@
 // Capacity: how small may a model be and still fill both blanks? Head size and number of heads vary
 // alone; the width stays 16, and so do all other sizes. What a model needs is measured, over twenty
-// seeds. The numbers of W_Q are shared by all words of the text().
+// seeds. The numbers of W_Q are shared by all words of the text.
 #include <map>
 
 #include "examples/lessons/attention/blanks.h"
 #include "examples/lessons/vocabulary.h"
 
-using namespace fledge;
-using namespace support;
-using blanks::text;
+namespace fledge::lessons {
 
-namespace {
+using blanks::text;
 
 constexpr Dim width = 16;
 constexpr int seeds = 20;
@@ -148,9 +146,8 @@ void with_head_size(Lesson& to, Dim size) {
     to.say("'" + blank.prompt + " __': '" + best.next + formatted("' %.3f", best.probability));
   }
 }
-}  // namespace
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {head_size, heads_and_hidden, shared},
-                    {{"--head-size", with_head_size, {0, 16}}});
-}
+const LessonProgram program({head_size, heads_and_hidden, shared},
+                            {{"--head-size", with_head_size, {0, 16}}});
+
+}  // namespace fledge::lessons

@@ -5,10 +5,7 @@
 #include "examples/lessons/vocabulary.h"
 #include "nn/train/trainer.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 using blanks::Blank;
 
 constexpr Dim width = 16;
@@ -209,6 +206,7 @@ void lesson(LessonText& to) {
   rotations_of_models(to, models, text);
   heads(to, text);
 }
-}  // namespace
 
-int main(int argc, char** argv) { return run_lesson(argc, argv, {lesson}); }
+const LessonProgram program({lesson});
+
+}  // namespace fledge::lessons

@@ -6,10 +6,7 @@
 #include "nn/inspect/probes.h"
 #include "nn/train/trainer.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 using Words = std::vector<std::string>;
 const Words animals = {"birds", "hens", "gulls", "crows",   // four of each kind
@@ -175,8 +172,6 @@ void with_seed(Lesson& to, Dim seed) {
         formatted(" was not read: p of the verb %.2f", verb_probability(model, words, held_out)));
 }
 
-}  // namespace
+const LessonProgram program({one_seed, many_seeds}, {{"--seed", with_seed, {1, 1e6}}});
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {one_seed, many_seeds}, {{"--seed", with_seed, {1, 1e6}}});
-}
+}  // namespace fledge::lessons

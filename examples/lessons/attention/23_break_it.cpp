@@ -5,12 +5,10 @@
 #include "examples/lessons/vocabulary.h"
 #include "nn/inspect/least_loss.h"
 
-using namespace fledge;
-using namespace support;
+namespace fledge::lessons {
 
-using namespace variants;
-
-namespace {
+using variants::all_variants, variants::Broken, variants::mean_outcome, variants::outcome,
+    variants::Outcome, variants::seeds, variants::without;
 
 std::vector<std::string> cells(const std::string& name, const Outcome& found) {
   const bool has_attention = name != "without attention";
@@ -65,8 +63,7 @@ void without_part(Lesson& to, const std::string& part) {
   to.show(table.text());
   to.say("Below 'slowly' and 'flying', 1 means that the blank is filled with this word.");
 }
-}  // namespace
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {lesson}, {{"--without", without_part}});
-}
+const LessonProgram program({lesson}, {{"--without", without_part}});
+
+}  // namespace fledge::lessons

@@ -7,9 +7,8 @@
 // examples/birds_in_one_file.cpp is this tape with matrices instead of numbers.
 #include "examples/lessons/vocabulary.h"
 
-namespace {
+namespace fledge::lessons {
 
-using support::Lesson, support::LessonText, support::formatted;
 using LocalDerivatives = std::vector<std::pair<std::size_t, double>>;  // (entry, ∂result/∂entry)
 
 struct Entry {
@@ -153,19 +152,16 @@ void what_recursion_costs(LessonText& to) {
 }
 
 void with_numbers(Lesson& to, const std::string& text) {
-  const auto x = fledge::numbers_of<5>(text, 5, ' ');
+  const auto x = numbers_of<5>(text, 5, ' ');
   if (!x)
-    support::refuse_usage("five numbers from -5 to 5 are needed: got " + support::quoted(text),
-                          "give for example 4 0.5 0.1 -0.25 0.5");
+    refuse_usage("five numbers from -5 to 5 are needed: got " + quoted(text),
+                 "give for example 4 0.5 0.1 -0.25 0.5");
   Tape tape;
   backward(attend(tape, *x));
   to.show(table_of(tape, *x));
 }
 
-}  // namespace
+const LessonProgram program({forward_and_backward, why_newest_first, what_recursion_costs},
+                            {{"", with_numbers}});
 
-int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv,
-                             {forward_and_backward, why_newest_first, what_recursion_costs},
-                             {{"", with_numbers}});
-}
+}  // namespace fledge::lessons

@@ -7,10 +7,7 @@
 
 #include "examples/lessons/vocabulary.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 /// A tensor of the formula.
 struct Kept {
@@ -133,9 +130,7 @@ void with_query(Lesson& to, double query) {
                    (e1 / (e1 + e2)).item(), y.item(), value_of(q.grad().item())));
   to.say("The larger the weight is, the smaller dq: there is less left to gain.");
 }
-}  // namespace
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {show_graph, show_second_pass},
-                    {{"--query", with_query, {-50, 50}}});
-}
+const LessonProgram program({show_graph, show_second_pass}, {{"--query", with_query, {-50, 50}}});
+
+}  // namespace fledge::lessons

@@ -56,13 +56,15 @@ testing::Result run_page(std::vector<const char*> arguments, Part part = two_cla
       << opening << text << reading_part << trial_part;
   std::ofstream(folder / "GLOSSARY.md") << two_terms;
   arguments.insert(arguments.begin(), "00_test");
+  const LessonProgram program({part},
+                              {{"--beta", twice, {0, 10}},
+                               {"--times", never, {0, 10}},
+                               {"--sentence", repeat},
+                               {"", repeat}},
+                              "/any/where/attention/00_test.cpp");
   return testing::run_here([&] {
-    return run_lesson(static_cast<int>(arguments.size()), arguments.data(), {part},
-                      {{"--beta", twice, {0, 10}},
-                       {"--times", never, {0, 10}},
-                       {"--sentence", repeat},
-                       {"", repeat}},
-                      "/any/where/attention/00_test.cpp", folder / "lessons");
+    return run_lesson(static_cast<int>(arguments.size()), arguments.data(), program,
+                      folder / "lessons");
   });
 }
 
