@@ -58,7 +58,8 @@ std::vector<Look> learn(double rate) {
   return path;
 }
 
-void from_goal_to_scores(LessonText& to, const Look& at) {
+void from_goal_to_scores(LessonText& to) {
+  const Look at = look({});
   const Three s = three(at.s), a = three(at.a), u = three(products()), ds = three(at.ds);
   const double G = at.G.item();
   to.set("weighted mean", "%.4f x 0.14 + %.4f x (-0.05) + %.4f x (-0.09) = %.4f", a[0], a[1], a[2],
@@ -79,7 +80,8 @@ void from_goal_to_scores(LessonText& to, const Look& at) {
   to.claim("ds_j", apart < 1e-10 && std::abs(ds[0] + ds[1] + ds[2]) < 1e-15);
 }
 
-void from_scores_to_matrices(LessonText& to, const Look& at) {
+void from_scores_to_matrices(LessonText& to) {
+  const Look at = look({});
   const Three ds = three(at.ds), dq = three(at.dq);
   to.set("first of dq", "(%.4f x 0.1 + (%.4f) x (-0.8) + (%.4f) x 0.5) / 1.732 = %.4f", ds[0],
          ds[1], ds[2], dq[0]);
@@ -101,7 +103,8 @@ Table table_of_steps(const std::vector<Look>& path) {
   return table;
 }
 
-void a_surprise(LessonText& to, const std::vector<Look>& path) {
+void a_surprise(LessonText& to) {
+  const std::vector<Look> path = learn(10);
   const Three ds = three(path[0].ds), change = three(path[1].s - path[0].s);
   to.set("steps", table_of_steps(path));
   const Three v2 = three(matmul_transposed(row(v, 1), v));  // v_i.v2
@@ -120,7 +123,8 @@ void a_surprise(LessonText& to, const std::vector<Look>& path) {
   to.claim("surprise", a_2[0] < a_2[1] && a_2[1] < a_2[2] && ds[1] < 0 && three(path[1].ds)[1] < 0);
 }
 
-void why_it_slows_down(LessonText& to, const std::vector<Look>& path) {
+void why_it_slows_down(LessonText& to) {
+  const std::vector<Look> path = learn(10);
   const Three u = three(products());
   std::string lines;
   bool is_equal = true;
@@ -143,14 +147,8 @@ void with_rate(Lesson& to, double rate) {
   to.say("G should rise in each row. At a rate that is too large it falls in the first step.");
 }
 
-void lesson(LessonText& to) {
-  const std::vector<Look> path = learn(10);
-  from_goal_to_scores(to, path[0]);
-  from_scores_to_matrices(to, path[0]);
-  a_surprise(to, path);
-  why_it_slows_down(to, path);
-}
-
-const LessonProgram program({lesson}, {{"--rate", with_rate, {0.001, 1000}}});
+const LessonProgram program({from_goal_to_scores, from_scores_to_matrices, a_surprise,
+                             why_it_slows_down},
+                            {{"--rate", with_rate, {0.001, 1000}}});
 
 }  // namespace fledge::lessons

@@ -112,7 +112,14 @@ void small_noise(LessonText& to) {
   to.set_all("spread by sqrt", 2 * beta * std::sqrt(alpha), "spread by the note", 2 * beta * alpha);
 }
 
-void varying_length(LessonText& to, const Observed& one) {
+/// One head, with keys whose length varies.
+Observed with_varying_length() {
+  return observe("one head", with_one_head(drawn_keys(alpha, along)), 0,
+                 beta * std::sqrt(4 * alpha + along));
+}
+
+void varying_length(LessonText& to) {
+  const Observed one = with_varying_length();
   to.set("backwards", 100 * tail(1 / std::sqrt(along)));
   show(to, "one head", {one});
   const double far = rate(one.shares, is_far);
@@ -122,7 +129,9 @@ void varying_length(LessonText& to, const Observed& one) {
   to.claim_near("note", number(softmax(Array({2}, {2, -2})), 0), 1 / (1 + std::exp(-4.0)), 1e-15);
 }
 
-void two_heads(LessonText& to, const Tensor& keys, const Observed& one) {
+void two_heads(LessonText& to) {
+  const Tensor keys = drawn_keys(alpha, along);
+  const Observed one = with_varying_length();
   const double ahead = beta - std::log(n - 1.0), length = beta * std::sqrt(alpha + along);
   const Observed two = observe("two heads", with_two_heads(keys), ahead, length, 0.5);
   const double missed =
@@ -138,15 +147,6 @@ void two_heads(LessonText& to, const Tensor& keys, const Observed& one) {
   to.set_all("plain", plain, "long query", number(softmax(axis(0) * beta), 0));
 }
 
-void lesson(LessonText& to) {
-  small_noise(to);
-  const Tensor keys = drawn_keys(alpha, along);
-  const Observed one =
-      observe("one head", with_one_head(keys), 0, beta * std::sqrt(4 * alpha + along));
-  varying_length(to, one);
-  two_heads(to, keys, one);
-}
-
 /// One head and two heads for another variance of the length of key a.
 void with_variance(Lesson& to, double of_length) {
   const Tensor keys = drawn_keys(alpha, of_length);
@@ -159,6 +159,7 @@ void with_variance(Lesson& to, double of_length) {
   line("two heads, ", with_two_heads(keys));
 }
 
-const LessonProgram program({lesson}, {{"--variance", with_variance, {0, 10}}});
+const LessonProgram program({small_noise, varying_length, two_heads},
+                            {{"--variance", with_variance, {0, 10}}});
 
 }  // namespace fledge::lessons

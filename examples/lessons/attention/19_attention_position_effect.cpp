@@ -18,6 +18,12 @@ Models trained(const Corpus& corpus, int count) {
   return models;
 }
 
+/// Twenty models of the whole text.
+const Models& models() {
+  static const Models all = trained(text(), seeds);
+  return all;
+}
+
 double mean_of(const Numbers& x) {
   return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
 }
@@ -61,12 +67,12 @@ std::vector<Word> measure(const Models& models, const Blank& blank) {
   return words;
 }
 
-void content_or_position(LessonText& to, const Models& models) {
+void content_or_position(LessonText& to) {
   std::vector<std::vector<Word>> seen;
   std::string lines;
   for (const char* prompt : {"birds sometimes walk", "grass sometimes walk", "sometimes birds walk",
                              "on grass birds sometimes walk"}) {
-    const std::vector<Word>& words = seen.emplace_back(measure(models, {prompt, "slowly"}));
+    const std::vector<Word>& words = seen.emplace_back(measure(models(), {prompt, "slowly"}));
     lines += "   ";
     for (std::size_t j = 1; j + 1 < words.size(); ++j)
       lines +=
@@ -87,11 +93,11 @@ void content_or_position(LessonText& to, const Models& models) {
 const Blank walk{"birds sometimes", "walk"};
 const birds::Watch looks{"birds sometimes walk", "walk", "birds"};
 
-void attention_or_effect(LessonText& to, const Models& models) {
+void attention_or_effect(LessonText& to) {
   Table table = Table::of_numbers({"   word, hidden", "weight", "effect", "p halved, of 20"});
   std::vector<std::vector<Word>> found;
   for (const Blank& blank : {blanks::slowly, blanks::flying, walk}) {
-    const std::vector<Word>& words = found.emplace_back(measure(models, blank));
+    const std::vector<Word>& words = found.emplace_back(measure(models(), blank));
     for (std::size_t j = 1; j + 1 < words.size(); ++j)
       table.row({"   '" + blank.word + "' without '" + words[j].word + "'",
                  two_digits(mean_of(words[j].weights)), two_digits(median_of(words[j].effects)),
@@ -115,10 +121,10 @@ double own_cosine(const LanguageModel& model) {
                 row(model.wte.weight, *text().tokenizer.find("birds")));
 }
 
-void own_vectors(LessonText& to, const Models& models) {
+void own_vectors(LessonText& to) {
   Numbers before, after, received_before, received;
   int apart = 0;
-  for (const LanguageModel& model : models) {
+  for (const LanguageModel& model : models()) {
     const LanguageModel untrained = birds::new_model(text(), before.size() + 1);
     before.push_back(own_cosine(untrained));
     received_before.push_back(birds::watch(untrained, text(), looks).association);
@@ -171,14 +177,6 @@ void other_sentences(LessonText& to) {
   to.claim("weight", least_weight > 0.5);
 }
 
-void lesson(LessonText& to) {
-  const Models models = trained(text(), seeds);
-  content_or_position(to, models);
-  attention_or_effect(to, models);
-  own_vectors(to, models);
-  other_sentences(to);
-}
-
 /// The weights of the last word, and the effect of each word on the likeliest next word.
 void with_sentence(Lesson& to, const std::string& sentence) {
   const char* advice = "give words of the built-in text, such as \"birds sometimes walk\"";
@@ -198,6 +196,8 @@ void with_sentence(Lesson& to, const std::string& sentence) {
   });
 }
 
-const LessonProgram program({lesson}, {{"--sentence", with_sentence}});
+const LessonProgram program({content_or_position, attention_or_effect, own_vectors,
+                             other_sentences},
+                            {{"--sentence", with_sentence}});
 
 }  // namespace fledge::lessons
