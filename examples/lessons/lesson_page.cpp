@@ -84,11 +84,11 @@ void add_play(Options& options, const Play& play, const Trial& trial, PlayValue&
 
 /// Runs a play with its value.
 struct RunPlay {
-  Lesson& to;
+  LessonText& to;
   const PlayValue& value;
-  void operator()(void (*run)(Lesson&, double)) const { run(to, value.number); }
-  void operator()(void (*run)(Lesson&, std::int64_t)) const { run(to, value.whole_number); }
-  void operator()(void (*run)(Lesson&, const std::string&)) const { run(to, value.text); }
+  void operator()(void (*run)(LessonText&, double)) const { run(to, value.number); }
+  void operator()(void (*run)(LessonText&, std::int64_t)) const { run(to, value.whole_number); }
+  void operator()(void (*run)(LessonText&, const std::string&)) const { run(to, value.text); }
 };
 
 }  // namespace
@@ -128,7 +128,9 @@ int run_lesson(int argc, const char* const* argv, const LessonProgram& program,
         continue;
       for (const std::string& word : options.arguments())
         values[i].text += (values[i].text.empty() ? "" : " ") + word;
-      std::visit(RunPlay{lesson, values[i]}, plays[i].run);
+      text.begin_trial(plays[i].option);
+      std::visit(RunPlay{text, values[i]}, plays[i].run);
+      text.finish();
       played = true;
     }
     if (played) return print_verdict(name, lesson, false);

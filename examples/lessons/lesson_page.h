@@ -17,13 +17,12 @@ namespace support {
 /// A part of a lesson: gives values to names in the text.
 using Part = void (*)(LessonText& to);
 
-/// An option to play with, and what the lesson does with its value. "" stands for arguments without
-/// an option: the function receives them with blanks between. The text has an example of each option,
-/// and says what it does, in its part "Try".
+/// An option to play with: gives values to names in the blocks that stand behind it in the part
+/// "Try". "" stands for arguments without an option, which come with blanks between.
 struct Play {
   std::string option;  // "--beta"
-  std::variant<void (*)(Lesson&, double), void (*)(Lesson&, std::int64_t),
-               void (*)(Lesson&, const std::string&)>
+  std::variant<void (*)(LessonText&, double), void (*)(LessonText&, std::int64_t),
+               void (*)(LessonText&, const std::string&)>
       run;
   OptionLimits limits{};  // of a number
 };

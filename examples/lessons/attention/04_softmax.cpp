@@ -140,9 +140,8 @@ void why_sqrt_d(LessonText& to) {
   to.claim("by q.k", divided.derivative / root > 100 * q_k.derivative);
 }
 
-void another_seed(Lesson& to, std::int64_t seed) {
-  to.say("The table of part 3 with other random numbers: last digits change, the rule stays.\n");
-  to.show(rows_of(static_cast<std::uint64_t>(seed)).second.text());
+void another_seed(LessonText& to, std::int64_t seed) {
+  to.set("spreads", rows_of(static_cast<std::uint64_t>(seed)).second);
 }
 
 const LessonProgram program({from_scores_to_weights, how_fast_a_weight_changes, why_sqrt_d},

@@ -125,12 +125,11 @@ void what_the_mask_is_not(LessonText& to) {
   to.claim("mirrored", are_mirrored);
 }
 
-void another_length(Lesson& to, std::int64_t n) {
+void another_length(LessonText& to, std::int64_t n) {
   const Losses alone = losses_of(n, false), once = losses_of(n, true);
-  to.say("Each prefix read alone, and all of them in one pass. The last two columns agree.\n");
-  to.show(table_of(alone, once).text());
-  to.claim(farthest(once.of_prefix, alone.of_prefix) < 1e-14, "the same losses");
-  to.claim(farthest(once.gradient, alone.gradient) < 1e-14, "the same gradient, to 14 digits");
+  to.set("losses", table_of(alone, once));
+  to.claim("losses", farthest(once.of_prefix, alone.of_prefix) < 1e-14);
+  to.claim("gradient", farthest(once.gradient, alone.gradient) < 1e-14);
 }
 
 const LessonProgram program({minus_infinity, all_prefixes_at_once, what_the_mask_is_not},

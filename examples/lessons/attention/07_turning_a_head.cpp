@@ -141,10 +141,8 @@ void why_it_slows_down(LessonText& to) {
   to.claim("slow", largest(path[100].ds) < 0.02 * largest(path[0].ds));
 }
 
-void with_rate(Lesson& to, double rate) {
-  to.say(formatted("The three weights of 'walk' at a learning rate of %g:\n", rate));
-  to.show(table_of_steps(learn(rate)).text());
-  to.say("G should rise in each row. At a rate that is too large it falls in the first step.");
+void with_rate(LessonText& to, double rate) {
+  to.set_all("rate", rate, "steps", table_of_steps(learn(rate)));
 }
 
 const LessonProgram program({from_goal_to_scores, from_scores_to_matrices, a_surprise,

@@ -148,15 +148,12 @@ void two_heads(LessonText& to) {
 }
 
 /// One head and two heads for another variance of the length of key a.
-void with_variance(Lesson& to, double of_length) {
+void with_variance(LessonText& to, double of_length) {
   const Tensor keys = drawn_keys(alpha, of_length);
-  const auto line = [&](const char* name, const Tensor& shares) {
-    const Spread found = spread(shares, 1.0 / draws);
-    to.say(
-        formatted("%s weight of v_a: mean %.3f, spread %.3f", name, found.mean, found.deviation));
-  };
-  line("one head,  ", with_one_head(keys));
-  line("two heads, ", with_two_heads(keys));
+  const Spread one = spread(with_one_head(keys), 1.0 / draws),
+               two = spread(with_two_heads(keys), 1.0 / draws);
+  to.set_all("mean of one", one.mean, "of one", one.deviation, "mean of two", two.mean, "of two",
+             two.deviation);
 }
 
 const LessonProgram program({small_noise, varying_length, two_heads},

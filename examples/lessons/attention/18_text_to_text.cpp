@@ -136,11 +136,10 @@ void against_counting(LessonText& to) {
   to.claim_rate("overfits", worse, 20, 15);
 }
 
-void with_prompt(Lesson& to, const std::string& prompt) {
+void with_prompt(LessonText& to, const std::string& prompt) {
   const Models models;
   with_advice("give words of the built-in text, such as \"but cats are good at\"",
-              [&] { to.show(five_likeliest(models, prompt)); });
-  to.say("See that a higher logit by 1 means a probability exp(1) = 2.72 times as large.");
+              [&] { to.set("likeliest", five_likeliest(models, prompt)); });
 }
 
 const LessonProgram program({stages, meaning_of_the_loss, against_counting},

@@ -178,21 +178,18 @@ void other_sentences(LessonText& to) {
 }
 
 /// The weights of the last word, and the effect of each word on the likeliest next word.
-void with_sentence(Lesson& to, const std::string& sentence) {
+void with_sentence(LessonText& to, const std::string& sentence) {
   const char* advice = "give words of the built-in text, such as \"birds sometimes walk\"";
   with_advice(advice, [&] {
     if (const std::size_t n = birds::beginning(text(), sentence).size() - 1; n > 9)
       refuse_usage(formatted("a sentence must have at most 9 words: got %zu", n), advice);
     const Models one = trained(text(), 1);
     const auto [next, p] = birds::complete(one[0], text(), sentence);
-    to.say(formatted("The likeliest next word is '%s', with p = %.3f. ",
-                     next == "\n" ? "line end" : next.c_str(), p) +
-           "Look whether the largest weight has the largest effect.\n");
     Table table = Table::of_numbers({"   word", "weight", "effect"});
     for (const Word& word : measure(one, {sentence, next}))
       table.row({"   " + word.word, two_digits(word.weights[0]),
                  word.effects.empty() ? "-" : two_digits(word.effects[0])});
-    to.show(table.text());
+    to.set_all("next", next == "\n" ? "line end" : next, "p", p, "words", table);
   });
 }
 

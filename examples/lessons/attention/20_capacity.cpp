@@ -139,12 +139,14 @@ void shared(LessonText& to) {
   to.claim("ours", model.h[0].attn.c_attn.weight.size() == 3 * 256 && tokens == 79);
 }
 
-void with_head_size(Lesson& to, Dim size) {
+void with_head_size(LessonText& to, Dim size) {
   const LanguageModel model = trained({1, size, 32}, 1);
+  std::string lines;
   for (const blanks::Blank& blank : {blanks::slowly, blanks::flying}) {
-    const birds::Completion best = birds::complete(model, text(), blank.prompt);
-    to.say("'" + blank.prompt + " __': '" + best.next + formatted("' %.3f", best.probability));
+    const auto [next, p] = birds::complete(model, text(), blank.prompt);
+    lines += "   '" + blank.prompt + " __': '" + next + formatted("' %.3f\n", p);
   }
+  to.set("blanks", lines);
 }
 
 const LessonProgram program({head_size, heads_and_hidden, shared},

@@ -55,13 +55,11 @@ void lesson(LessonText& to) {
   to.claim("residual, norm", row(6).loss > whole.loss + 0.05 && row(7).loss > whole.loss + 0.05);
 }
 
-void without_part(Lesson& to, const std::string& part) {
+void without_part(LessonText& to, const std::string& part) {
   Table table = table_of_outcomes();
   table.row(cells("nothing left out", outcome(blanks::text(), {}, 1)));
   table.row(cells("without " + part, outcome(blanks::text(), without(part), 1)));
-  to.say("One run each, with seed 1:\n");
-  to.show(table.text());
-  to.say("Below 'slowly' and 'flying', 1 means that the blank is filled with this word.");
+  to.set("both", table);
 }
 
 const LessonProgram program({lesson}, {{"--without", without_part}});

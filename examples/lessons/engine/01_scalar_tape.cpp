@@ -151,14 +151,11 @@ void what_recursion_costs(LessonText& to) {
   to.claim("million", chain[0].gradient == 1000001);
 }
 
-void with_numbers(Lesson& to, const std::string& text) {
-  const auto x = numbers_of<5>(text, 5, ' ');
-  if (!x)
-    refuse_usage("five numbers from -5 to 5 are needed: got " + quoted(text),
-                 "give for example 4 0.5 0.1 -0.25 0.5");
+void with_numbers(LessonText& to, const std::string& text) {
+  const Inputs x = numbers_of<5>("the table", text, 5, "give for example 4 0.5 0.1 -0.25 0.5", ' ');
   Tape tape;
-  backward(attend(tape, *x));
-  to.show(table_of(tape, *x));
+  backward(attend(tape, x));
+  to.set("tape", table_of(tape, x));
 }
 
 const LessonProgram program({forward_and_backward, why_newest_first, what_recursion_costs},
