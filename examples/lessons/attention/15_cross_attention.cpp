@@ -37,7 +37,7 @@ void lesson(LessonText& to) {
   std::vector<double> named;  // the weight of each position on the word that it must name
   for (Dim t = 0; t < T; ++t) named.push_back(weights[static_cast<std::size_t>(t * T + T - 1 - t)]);
   const auto [least, most] = std::minmax_element(named.begin(), named.end());
-  to.set_all("first weight", named[0], "fourth weight", named[3]);
+  to.set_all("map", map_of(weights), "first weight", named[0], "fourth weight", named[3]);
   to.claim_rate("reversed", solved, 20, 20);
   to.set_all("least", *least, "most", *most);
   to.claim("diagonal", *least > 0.5);
