@@ -84,21 +84,27 @@ void add_play(Options& options, const Play& play, const Trial& trial, PlayValue&
 
 /// Runs a play with its value.
 struct RunPlay {
-  Lesson& to;
+  LessonText& to;
   const PlayValue& value;
-  void operator()(void (*run)(Lesson&, double)) const { run(to, value.number); }
-  void operator()(void (*run)(Lesson&, std::int64_t)) const { run(to, value.whole_number); }
-  void operator()(void (*run)(Lesson&, const std::string&)) const { run(to, value.text); }
+  void operator()(void (*run)(LessonText&, double)) const { run(to, value.number); }
+  void operator()(void (*run)(LessonText&, std::int64_t)) const { run(to, value.whole_number); }
+  void operator()(void (*run)(LessonText&, const std::string&)) const { run(to, value.text); }
 };
 
 }  // namespace
 
-int run_lesson(int argc, const char* const* argv, const std::vector<Part>& parts,
-               const std::vector<Play>& plays, const std::string& source,
-               const std::string& in_folder) {
+LessonProgram::LessonProgram(std::vector<Part> parts_of_text,
+                             std::vector<Play> options_to_play_with, const char* source)
+    : parts(std::move(parts_of_text)), plays(std::move(options_to_play_with)) {
   const std::filesystem::path path(source);
-  const std::string name =
-      path.parent_path().filename().string() + "/" + path.stem().string();  // attention/04_softmax
+  name = path.parent_path().filename().string() + "/" + path.stem().string();
+  of_this_program = this;
+}
+
+int run_lesson(int argc, const char* const* argv, const LessonProgram& program,
+               const std::string& in_folder) {
+  const std::string& name = program.name;
+  const std::vector<Play>& plays = program.plays;
   const std::string folder = in_folder.empty() ? FLEDGE_LESSONS : in_folder;
   return run_main(name, [&] {
     Lesson lesson(Paint{colour_wanted(stdout)});
@@ -122,13 +128,15 @@ int run_lesson(int argc, const char* const* argv, const std::vector<Part>& parts
         continue;
       for (const std::string& word : options.arguments())
         values[i].text += (values[i].text.empty() ? "" : " ") + word;
-      std::visit(RunPlay{lesson, values[i]}, plays[i].run);
+      text.begin_trial(plays[i].option);
+      std::visit(RunPlay{text, values[i]}, plays[i].run);
+      text.finish();
       played = true;
     }
     if (played) return print_verdict(name, lesson, false);
     print_opening(text, lesson, ask);
     text.print_known();
-    for (const Part part : parts) part(text);
+    for (const Part part : program.parts) part(text);
     text.finish();
     print_closing(name, text, lesson);
     return print_verdict(name, lesson, true);

@@ -17,29 +17,39 @@ namespace support {
 /// A part of a lesson: gives values to names in the text.
 using Part = void (*)(LessonText& to);
 
-/// An option to play with, and what the lesson does with its value. "" stands for arguments without
-/// an option: the function receives them with blanks between. The text has an example of each option,
-/// and says what it does, in its part "Try".
+/// An option to play with: gives values to names in the blocks that stand behind it in the part
+/// "Try". "" stands for arguments without an option, which come with blanks between.
 struct Play {
   std::string option;  // "--beta"
-  std::variant<void (*)(Lesson&, double), void (*)(Lesson&, std::int64_t),
-               void (*)(Lesson&, const std::string&)>
+  std::variant<void (*)(LessonText&, double), void (*)(LessonText&, std::int64_t),
+               void (*)(LessonText&, const std::string&)>
       run;
   OptionLimits limits{};  // of a number
 };
 
-/// The body of a lesson's main(). Without options it prints the text with the values of the parts,
-/// what to read and to try, and a last line: "attention/04_softmax: 8 claims hold". Returns 1 when a
-/// claim was false, or there was none, and when a name has no value or a value no name.
+/// The program of a lesson. Its source has one such constant, which main() runs.
+struct LessonProgram {
+  /// The name of the lesson is that of the source: attention/04_softmax.
+  LessonProgram(std::vector<Part> parts_of_text, std::vector<Play> options_to_play_with = {},
+                const char* source = __builtin_FILE());
+
+  std::string name;
+  std::vector<Part> parts;
+  std::vector<Play> plays;
+
+  inline static const LessonProgram* of_this_program = nullptr;  // the one that was made last
+};
+
+/// Without options it prints the text with the values of the parts, what to read and to try, and a
+/// last line: "attention/04_softmax: 8 claims hold". Returns 1 when a claim was false, or there was
+/// none, and when a name has no value or a value no name.
 ///
 ///   --ask        waits for the return key after the prediction
 ///   --beta 3     runs this play, and not the parts
 ///
-/// The name of the lesson is that of the source: the text of attention/04_softmax.cpp is
-/// attention/04_softmax.md in `folder`, or
-/// else in examples/lessons, and the glossary stands above the folder.
-int run_lesson(int argc, const char* const* argv, const std::vector<Part>& parts,
-               const std::vector<Play>& plays = {}, const std::string& source = __builtin_FILE(),
+/// The text is attention/04_softmax.md in `folder`, or else in examples/lessons, and the glossary
+/// stands above the folder.
+int run_lesson(int argc, const char* const* argv, const LessonProgram& lesson,
                const std::string& folder = "");
 
 }  // namespace support

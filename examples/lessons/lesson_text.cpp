@@ -85,17 +85,25 @@ const Trial& LessonText::trial(const std::string& option) const {
   refuse("nothing to try has the option " + option);
 }
 
+void LessonText::begin_trial(const std::string& option) {
+  blocks_ = trial(option).blocks;
+  printed_ = 0;
+  values_.clear();
+  checks_.clear();
+}
+
 void LessonText::read_block(const Lines& lines) {
   const std::string& first = lines[0];
   std::string text = joined(lines), before;
   const auto add = [&](Kind kind, std::string shown, std::string named = "") {
-    blocks_.push_back({kind, std::move(shown), std::move(named)});
+    (trials_.empty() ? blocks_ : trials_.back().blocks)
+        .push_back({kind, std::move(shown), std::move(named)});
   };
   if (first == "## Read in the code") {
     reads_places_ = true;
   } else if (first == "## Try") {
     reads_trials_ = true;
-  } else if (reads_trials_) {
+  } else if (reads_trials_ && (trials_.empty() || begins(first, "- `"))) {
     Trial trial;
     if (!take_until(text, "- `", before) || !take_until(text, "`: ", trial.value))
       refuse("what to try is written - `--option value`: what. This is not: " + text);
@@ -103,7 +111,7 @@ void LessonText::read_block(const Lines& lines) {
       refuse("a value is missing in " + trial.value);
     trial.what = text;
     trials_.push_back(trial);
-  } else if (reads_places_) {
+  } else if (reads_places_ && !reads_trials_) {
     SourcePlace place;
     if (!take_until(text, "- `", before) || !take_until(text, "`, `", place.file) ||
         !take_until(text, "`: ", place.name))
@@ -165,7 +173,7 @@ void LessonText::claim_rate(const std::string& name, int count, int runs, int le
              [=, this](const std::string& what) { to_.claim_rate(count, runs, least, what); });
 }
 
-bool LessonText::is_known(const Block& block) const {
+bool LessonText::is_known(const TextBlock& block) const {
   bool known = block.kind != Kind::claim || checks_.contains(block.name);
   with_names(block.text, [&](const std::string& name, const std::string&) {
     known = known && values_.contains(name);
@@ -185,7 +193,7 @@ void LessonText::print_known() {
     print(blocks_[printed_]);
 }
 
-void LessonText::print(const Block& block) {
+void LessonText::print(const TextBlock& block) {
   const std::string text = filled(block.text);
   const bool goes_on =
       block.kind == last_ && block.kind != Kind::paragraph && block.kind != Kind::picture;
@@ -221,7 +229,7 @@ void LessonText::finish() {
   print_known();
   std::string missing, needless;
   std::map<std::string, int> asked;
-  for (const Block& block : blocks_) {
+  for (const TextBlock& block : blocks_) {
     with_names(block.text, [&](const std::string& name, const std::string&) {
       ++asked[name];
       if (!values_.contains(name)) missing += " {{" + name + "}}";

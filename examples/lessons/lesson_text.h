@@ -23,7 +23,7 @@
 //     ## Read in the code                          behind the parts: places in the sources
 //     - `engine/ops/softmax.cpp`, `softmax`: what stands there
 //     ## Try                                       behind it: options to play with
-//     - `--beta 3`: what the program does with this option
+//     - `--beta 3`: what the program does with this option; the blocks behind it are printed then
 #pragma once
 
 #include <cstddef>
@@ -42,9 +42,17 @@ struct SourcePlace {
   std::string file, name, what;  // "engine/ops/softmax.cpp", "softmax", "the formula and its rule"
 };
 
-/// An option to play with, with a value as an example.
+/// A block of a text, as it is printed.
+struct TextBlock {
+  enum class Kind { part, paragraph, line, picture, word, claim, slip };
+  Kind kind;
+  std::string text, name;  // the name of a picture or claim; the meaning of a word
+};
+
+/// An option to play with, with a value as an example, and what is printed for it.
 struct Trial {
   std::string option, value, what;  // "--beta", "3", "the weights for another beta"
+  std::vector<TextBlock> blocks{};
 };
 
 class LessonText {
@@ -62,6 +70,8 @@ class LessonText {
   /// The trial of this option. Throws ValueError if the text has none.
   const Trial& trial(const std::string& option) const;
 
+  /// The blocks of this trial are to be printed, in place of the parts.
+  void begin_trial(const std::string& option);
   /// Prints as far as all values are known.
   void print_known();
   /// Gives {{name}} a value. Prints what is known then.
@@ -86,25 +96,21 @@ class LessonText {
   void finish();
 
  private:
-  enum class Kind { part, paragraph, line, picture, word, claim, slip };
-  struct Block {
-    Kind kind;
-    std::string text, name;  // the name of a picture or claim; the meaning of a word
-  };
+  using Kind = TextBlock::Kind;
   using Check = std::function<void(const std::string& what)>;
 
   void read_block(const std::vector<std::string>& lines);
   void keep_check(const std::string& name, Check check);
-  bool is_known(const Block& block) const;
+  bool is_known(const TextBlock& block) const;
   std::string filled(const std::string& text) const;
-  void print(const Block& block);
+  void print(const TextBlock& block);
   [[noreturn]] void refuse(const std::string& what) const;
 
   std::string name_, title_, question_, prediction_;
   std::map<std::string, std::string> glossary_;
   std::vector<SourcePlace> reading_;
   std::vector<Trial> trials_;
-  std::vector<Block> blocks_;
+  std::vector<TextBlock> blocks_;
   std::size_t printed_ = 0;
   bool reads_places_ = false, reads_trials_ = false;
   Kind last_ = Kind::part;

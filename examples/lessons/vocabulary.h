@@ -7,7 +7,6 @@
 #include <cmath>
 #include <iterator>
 #include <numeric>
-#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -52,19 +51,28 @@ inline std::vector<std::string> words_of(const std::string& text) {
   std::istringstream stream(text);
   return {std::istream_iterator<std::string>(stream), {}};
 }
-/// The numbers of a text such as "0.2,0.3", each from -limit to limit. Nothing if it is another text.
+/// The numbers of a text such as "0.2,0.3", each from -limit to limit. Another text is refused:
+/// "--query needs two numbers from -9 to 9".
 template <std::size_t n>
-std::optional<std::array<double, n>> numbers_of(std::string text, double limit,
-                                                char between = ',') {
+std::array<double, n> numbers_of(const std::string& option, const std::string& text, double limit,
+                                 const std::string& advice, char between = ',') {
+  constexpr const char* words[] = {"no", "one", "two", "three", "four", "five"};
   std::array<double, n> found{};
-  text += between;
+  std::string rest = text + between;
+  bool are_numbers = true;
   for (double& number : found) {
-    const std::size_t end = std::min(text.find(between), text.size());
-    if (!support::number_variable(number, {-limit, limit}).set(text.substr(0, end)).empty())
-      return {};
-    text.erase(0, end + 1);
+    const std::size_t end = std::min(rest.find(between), rest.size());
+    are_numbers =
+        are_numbers &&
+        support::number_variable(number, {-limit, limit}).set(rest.substr(0, end)).empty();
+    rest.erase(0, end + 1);
   }
-  if (!text.empty()) return {};
+  if (!are_numbers || !rest.empty())
+    support::refuse_usage(option +
+                              support::formatted(" needs %s numbers from %g to %g, and has ",
+                                                 words[n], -limit, limit) +
+                              support::quoted(text),
+                          advice);
   return found;
 }
 
@@ -106,3 +114,12 @@ int count_seeds(int seeds, Holds holds) {
 }
 
 }  // namespace fledge
+
+namespace fledge::lessons {
+
+using support::cut, support::formatted, support::LessonProgram, support::LessonText,
+    support::pad_right, support::percent, support::printable, support::quoted,
+    support::refuse_usage, support::Table, support::thousands, support::with_advice,
+    support::wrapped;
+
+}  // namespace fledge::lessons

@@ -7,7 +7,8 @@
 
 namespace report {
 
-using namespace fledge;
+using fledge::gradcheck, fledge::GradcheckReport, fledge::Indices, fledge::LanguageModel,
+    fledge::Real, fledge::Rng, fledge::Shape, fledge::Tensor;
 
 ModelProof check_model(const ModelState& state, std::uint64_t seed) {
   Rng rng(seed);

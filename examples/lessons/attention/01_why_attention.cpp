@@ -3,10 +3,7 @@
 // so the vector after attention depends on the sentence.
 #include "examples/lessons/attention/blanks.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 /// Two numbers for each word: animal, chemistry.
 using Pair = std::array<double, 2>;
@@ -102,7 +99,7 @@ void walk_in_a_model(LessonText& to) {
 }
 
 /// --sentence "cats sometimes walk"
-void compare_sentence(Lesson& to, const std::string& sentence) {
+void compare_sentence(LessonText& to, const std::string& sentence) {
   const Corpus corpus = birds::read_text();
   const std::vector<Dim> ids = birds::beginning(corpus, sentence);
   const Dim longest = birds::model_sizes(corpus).context - 1;
@@ -114,19 +111,13 @@ void compare_sentence(Lesson& to, const std::string& sentence) {
   Table looks({{"the last word looks at"}, {"weight"}});
   for (std::size_t j = 0; j < ids.size(); ++j)
     looks.row("%s | %.3f", blanks::word_of(corpus, ids[j], "start").c_str(), last.weights[j]);
-  to.show(looks.text());
-  to.say("Most probable next words:");
+  std::string next;
   for (const auto& [token, p] : last.next)
-    to.say(formatted("   %.3f  ", p) + blanks::word_of(corpus, token));
-  to.say(
-      formatted("The last word and 'walk' in 'birds sometimes walk': cosine %.3f before attention, "
-                "%.3f after. With 'walk' as the third word the first cosine is 1.",
-                cosine(last.before, walk.before), cosine(last.after, walk.after)));
+    next += formatted("      %.3f  ", p) + blanks::word_of(corpus, token) + "\n";
+  to.set_all("looks", looks, "next", next, "before", cosine(last.before, walk.before), "after",
+             cosine(last.after, walk.after));
 }
 
-}  // namespace
+const LessonProgram program({mole_by_hand, walk_in_a_model}, {{"--sentence", compare_sentence}});
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {mole_by_hand, walk_in_a_model},
-                    {{"--sentence", compare_sentence}});
-}
+}  // namespace fledge::lessons

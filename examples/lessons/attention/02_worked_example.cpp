@@ -4,10 +4,7 @@
 #include "examples/birds/by_hand.h"
 #include "examples/lessons/vocabulary.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 using Three = std::array<double, 3>;
 constexpr std::array<Three, 3> V{{{0.1, 0.2, 0.3},      // v1: birds
@@ -115,28 +112,19 @@ void triangle_of_rows(LessonText& to) {
 }
 
 /// --row "0.2,0.3,0.5"
-void try_row(Lesson& to, const std::string& text) {
-  const auto a = numbers_of<3>(text, 100);
-  if (!a)
-    refuse_usage("--row needs three numbers from -100 to 100, and has " + quoted(text),
-                 "write --row 0.2,0.3,0.5");
-  const Three row = *a, v = mixed(row);
-  to.say(
-      formatted("'walk' gives 'birds' %.3g, 'sometimes' %.3g and itself %.3g. Its new vector is "
-                "v3' = (%.3f, %.3f, %.3f).\n",
-                row[0], row[1], row[2], v[0], v[1], v[2]));
-  to.show(three_measures(v));
+void try_row(LessonText& to, const std::string& text) {
+  const Three row = numbers_of<3>("--row", text, 100, "write --row 0.2,0.3,0.5"), v = mixed(row);
   const bool is_legal = std::min({row[0], row[1], row[2]}) >= 0 && near(total(row), 1, 1e-6);
-  to.say(is_legal
-             ? "The row is legal. Find a legal row with v3'.v1 = 0, and the one with the smallest."
-             : formatted("The row is not legal: a weight is below 0, or the sum, %.3g, is not 1. "
-                         "Such a row can go above 0.14.",
-                         total(row)));
+  to.set("row", "'birds' %.3g, 'sometimes' %.3g and itself %.3g", row[0], row[1], row[2]);
+  to.set("v3'", "(%.3f, %.3f, %.3f)", v[0], v[1], v[2]);
+  to.set_all("measures", three_measures(v), "verdict",
+             is_legal
+                 ? "legal. Find a legal row with v3'.v1 = 0, and the one with the smallest."
+                 : formatted("not legal: a weight is below 0, or the sum, %.3g, is not 1. Such "
+                             "a row can go above 0.14.",
+                             total(row)));
 }
 
-}  // namespace
+const LessonProgram program({nine_products, closer_or_not, triangle_of_rows}, {{"--row", try_row}});
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {nine_products, closer_or_not, triangle_of_rows},
-                    {{"--row", try_row}});
-}
+}  // namespace fledge::lessons

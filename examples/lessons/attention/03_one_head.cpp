@@ -4,10 +4,7 @@
 #include "examples/lessons/vocabulary.h"
 #include "nn/layers/attention.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 constexpr std::size_t n = 4, C = 4, d = 2;  // words; numbers of a word; the head size
 using Pair = std::array<double, d>;
@@ -130,22 +127,12 @@ void all_rows(LessonText& to) {
 }
 
 /// --query "0,3"
-void try_query(Lesson& to, const std::string& text) {
-  const auto query = numbers_of<2>(text, 9);
-  if (!query)
-    refuse_usage("--query needs two numbers from -9 to 9, and has " + quoted(text),
-                 "write --query 0,3");
-  const Row row = look(3, *query, k, v);
-  to.say("'bird' with the query " + digits(*query) +
-         ". Keys: 'the' (0, 0), 'fluffy' and 'blue' (2, 0), 'bird' (0, 1).\n");
-  to.show(table_of(row).text());
-  to.say("'bird' becomes " + becomes(3, row) +
-         ". Try 0,0 for equal weights, 0,9 to look at the noun, and -3,0 to avoid adjectives. No "
-         "query can give 'fluffy' and 'blue' different weights: their keys are equal.");
+void try_query(LessonText& to, const std::string& text) {
+  const Pair query = numbers_of<2>("--query", text, 9, "write --query 0,3");
+  const Row row = look(3, query, k, v);
+  to.set_all("query", digits(query), "row", table_of(row), "bird", becomes(3, row));
 }
 
-}  // namespace
+const LessonProgram program({three_vectors, one_row, all_rows}, {{"--query", try_query}});
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {three_vectors, one_row, all_rows}, {{"--query", try_query}});
-}
+}  // namespace fledge::lessons

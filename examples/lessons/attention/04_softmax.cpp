@@ -2,10 +2,7 @@
 // has the standard deviation sqrt(d), and a softmax of large scores hardly changes when they change.
 #include "examples/lessons/vocabulary.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 using Numbers = std::vector<double>;
 
@@ -143,14 +140,11 @@ void why_sqrt_d(LessonText& to) {
   to.claim("by q.k", divided.derivative / root > 100 * q_k.derivative);
 }
 
-void another_seed(Lesson& to, std::int64_t seed) {
-  to.say("The table of part 3 with other random numbers: last digits change, the rule stays.\n");
-  to.show(rows_of(static_cast<std::uint64_t>(seed)).second.text());
+void another_seed(LessonText& to, std::int64_t seed) {
+  to.set("spreads", rows_of(static_cast<std::uint64_t>(seed)).second);
 }
 
-}  // namespace
+const LessonProgram program({from_scores_to_weights, how_fast_a_weight_changes, why_sqrt_d},
+                            {{"--seed", another_seed, {0, 1e9}}});
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {from_scores_to_weights, how_fast_a_weight_changes, why_sqrt_d},
-                    {{"--seed", another_seed, {0, 1e9}}});
-}
+}  // namespace fledge::lessons

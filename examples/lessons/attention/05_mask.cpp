@@ -3,10 +3,7 @@
 #include "examples/lessons/vocabulary.h"
 #include "nn/gpt/language_model.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 /// The vocabulary of the model, and its only text: word i has the number i.
 const char* const text[] = {"birds", "sometimes", "walk", "on", "the",
@@ -128,17 +125,14 @@ void what_the_mask_is_not(LessonText& to) {
   to.claim("mirrored", are_mirrored);
 }
 
-void another_length(Lesson& to, std::int64_t n) {
+void another_length(LessonText& to, std::int64_t n) {
   const Losses alone = losses_of(n, false), once = losses_of(n, true);
-  to.say("Each prefix read alone, and all of them in one pass. The last two columns agree.\n");
-  to.show(table_of(alone, once).text());
-  to.claim(farthest(once.of_prefix, alone.of_prefix) < 1e-14, "the same losses");
-  to.claim(farthest(once.gradient, alone.gradient) < 1e-14, "the same gradient, to 14 digits");
+  to.set("losses", table_of(alone, once));
+  to.claim("losses", farthest(once.of_prefix, alone.of_prefix) < 1e-14);
+  to.claim("gradient", farthest(once.gradient, alone.gradient) < 1e-14);
 }
 
-}  // namespace
+const LessonProgram program({minus_infinity, all_prefixes_at_once, what_the_mask_is_not},
+                            {{"--words", another_length, {3, 8}}});
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {minus_infinity, all_prefixes_at_once, what_the_mask_is_not},
-                    {{"--words", another_length, {3, 8}}});
-}
+}  // namespace fledge::lessons

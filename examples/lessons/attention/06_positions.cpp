@@ -5,10 +5,7 @@
 #include "nn/layers/attention.h"
 #include "nn/optim/adamw.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 struct Sentence {
   std::array<const char*, 3> words{};
@@ -128,7 +125,7 @@ void a_task(LessonText& to) {
 }
 
 /// How much the result of each word changes if the sentence is read backwards.
-void another_sentence(Lesson& to, const std::string& sentence) {
+void another_sentence(LessonText& to, const std::string& sentence) {
   std::vector<std::string> words = words_of(sentence);
   if (words.size() < 3 || words.size() > 6)
     refuse_usage("--sentence must have 3 to 6 words: got " + std::to_string(words.size()),
@@ -150,17 +147,11 @@ void another_sentence(Lesson& to, const std::string& sentence) {
   for (Dim i = 0; i < n; ++i)
     table.row("%s | %.3f | %.3f", cut(printable(words[std::size_t(i)]), 20, "...").c_str(),
               largest(row(without, i)), largest(row(with, i)));
-  to.say(
-      "Attention with random parameters reads the sentence forwards and backwards. For each word "
-      "the table has the largest change of the 8 numbers of its result. Without positions it is "
-      "0.\n");
-  to.show(table.text());
+  to.set("changes", table);
 }
 
-}  // namespace
+const LessonProgram program({order_is_lost, order_is_in_the_vectors, distance_has_no_influence,
+                             a_task},
+                            {{"--sentence", another_sentence}});
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv,
-                    {order_is_lost, order_is_in_the_vectors, distance_has_no_influence, a_task},
-                    {{"--sentence", another_sentence}});
-}
+}  // namespace fledge::lessons

@@ -3,10 +3,7 @@
 // All words share W_Q and W_K.
 #include "examples/lessons/vocabulary.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 using Three =
     std::array<double, 3>;  // three numbers: one for each word, or the numbers of a vector
@@ -20,9 +17,10 @@ Three three(const Tensor& x) {
 }
 
 /// u_j = v_j.v1, (1, 3)
-const Tensor v = vectors_of_note_000(), products = matmul_transposed(row(v, 0), v);
+const Tensor v = vectors_of_note_000();
+Tensor products() { return matmul_transposed(row(v, 0), v); }
 /// G = a1 u1 + a2 u2 + a3 u3 = v3'.v1, from the scores of 'walk'
-Tensor goal(const Tensor& scores) { return sum(softmax(scores) * products); }
+Tensor goal(const Tensor& scores) { return sum(softmax(scores) * products()); }
 
 struct Head {
   Tensor W_Q = identity(3), W_K = identity(3);  // W_V stays the identity: the values are v1, v2, v3
@@ -41,7 +39,7 @@ Look look(const Head& head) {
   at.s = matmul_transposed(at.q, at.k) / root;    // (1, 3)   s_j = q.k_j / √3
   at.a = softmax(at.s);                           // (1, 3)
   at.G = goal(at.s);                              // v3'.v1
-  at.ds = at.a * (products - at.G);               // (1, 3)   ds_j = a_j (u_j - G)
+  at.ds = at.a * (products() - at.G);             // (1, 3)   ds_j = a_j (u_j - G)
   at.dq = matmul(at.ds, at.k) / root;             // (1, 3)   Σ_j ds_j k_j / √3
   at.dk = matmul(transpose(at.ds), at.q) / root;  // (3, 3)   dk_j = ds_j q / √3
   at.dW_Q = matmul(transpose(v3), at.dq);         // (3, 3)   [i][c]: v3[i] dq[c]
@@ -60,8 +58,9 @@ std::vector<Look> learn(double rate) {
   return path;
 }
 
-void from_goal_to_scores(LessonText& to, const Look& at) {
-  const Three s = three(at.s), a = three(at.a), u = three(products), ds = three(at.ds);
+void from_goal_to_scores(LessonText& to) {
+  const Look at = look({});
+  const Three s = three(at.s), a = three(at.a), u = three(products()), ds = three(at.ds);
   const double G = at.G.item();
   to.set("weighted mean", "%.4f x 0.14 + %.4f x (-0.05) + %.4f x (-0.09) = %.4f", a[0], a[1], a[2],
          G);
@@ -81,7 +80,8 @@ void from_goal_to_scores(LessonText& to, const Look& at) {
   to.claim("ds_j", apart < 1e-10 && std::abs(ds[0] + ds[1] + ds[2]) < 1e-15);
 }
 
-void from_scores_to_matrices(LessonText& to, const Look& at) {
+void from_scores_to_matrices(LessonText& to) {
+  const Look at = look({});
   const Three ds = three(at.ds), dq = three(at.dq);
   to.set("first of dq", "(%.4f x 0.1 + (%.4f) x (-0.8) + (%.4f) x 0.5) / 1.732 = %.4f", ds[0],
          ds[1], ds[2], dq[0]);
@@ -103,7 +103,8 @@ Table table_of_steps(const std::vector<Look>& path) {
   return table;
 }
 
-void a_surprise(LessonText& to, const std::vector<Look>& path) {
+void a_surprise(LessonText& to) {
+  const std::vector<Look> path = learn(10);
   const Three ds = three(path[0].ds), change = three(path[1].s - path[0].s);
   to.set("steps", table_of_steps(path));
   const Three v2 = three(matmul_transposed(row(v, 1), v));  // v_i.v2
@@ -122,8 +123,9 @@ void a_surprise(LessonText& to, const std::vector<Look>& path) {
   to.claim("surprise", a_2[0] < a_2[1] && a_2[1] < a_2[2] && ds[1] < 0 && three(path[1].ds)[1] < 0);
 }
 
-void why_it_slows_down(LessonText& to, const std::vector<Look>& path) {
-  const Three u = three(products);
+void why_it_slows_down(LessonText& to) {
+  const std::vector<Look> path = learn(10);
+  const Three u = three(products());
   std::string lines;
   bool is_equal = true;
   for (const std::size_t n : {0UL, 100UL}) {
@@ -139,22 +141,12 @@ void why_it_slows_down(LessonText& to, const std::vector<Look>& path) {
   to.claim("slow", largest(path[100].ds) < 0.02 * largest(path[0].ds));
 }
 
-void with_rate(Lesson& to, double rate) {
-  to.say(formatted("The three weights of 'walk' at a learning rate of %g:\n", rate));
-  to.show(table_of_steps(learn(rate)).text());
-  to.say("G should rise in each row. At a rate that is too large it falls in the first step.");
+void with_rate(LessonText& to, double rate) {
+  to.set_all("rate", rate, "steps", table_of_steps(learn(rate)));
 }
 
-void lesson(LessonText& to) {
-  const std::vector<Look> path = learn(10);
-  from_goal_to_scores(to, path[0]);
-  from_scores_to_matrices(to, path[0]);
-  a_surprise(to, path);
-  why_it_slows_down(to, path);
-}
+const LessonProgram program({from_goal_to_scores, from_scores_to_matrices, a_surprise,
+                             why_it_slows_down},
+                            {{"--rate", with_rate, {0.001, 1000}}});
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {lesson}, {{"--rate", with_rate, {0.001, 1000}}});
-}
+}  // namespace fledge::lessons

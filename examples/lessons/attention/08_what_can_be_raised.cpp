@@ -5,10 +5,7 @@
 #include "examples/birds/learning.h"
 #include "examples/lessons/vocabulary.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 using birds::Learned, birds::Objective;
 using Three = std::array<double, 3>;  // three numbers, one for each word
@@ -91,22 +88,19 @@ void raising_the_cosine(LessonText& to) {
                           std::max(at_birds[3], at_birds[4]) < 0.5);
 }
 
-void with_learns(Lesson& to, const std::string& text) {
+void with_learns(LessonText& to, const std::string& text) {
   if (text.find_first_of("QKV") == std::string::npos ||
       text.find_first_not_of("QKV, ") != std::string::npos)
     refuse_usage("--learns must be some of Q, K and V: got " + quoted(text), "write --learns Q,V");
   Table table = table_of_ways();
   add(table, birds::learn(text, Objective::product));
-  to.say("G is the product v3'.v1. The last columns are the weights of 'walk' at the end.\n");
-  to.show(table.text());
-  to.say(text.find('V') != std::string::npos
-             ? "V learns, so G has no ceiling. See whether 'walk' looks at 'birds' or at itself."
-             : "V stays, so G is below its ceiling, 0.14.");
+  to.set_all("way", table, "ceiling",
+             text.find('V') != std::string::npos
+                 ? "learns, so G has no ceiling. See whether 'walk' looks at 'birds' or at itself."
+                 : "stays, so G is below its ceiling, 0.14.");
 }
 
-}  // namespace
+const LessonProgram program({with_and_without_a_ceiling, all_three, raising_the_cosine},
+                            {{"--learns", with_learns}});
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {with_and_without_a_ceiling, all_three, raising_the_cosine},
-                    {{"--learns", with_learns}});
-}
+}  // namespace fledge::lessons

@@ -4,10 +4,7 @@
 #include "examples/lessons/vocabulary.h"
 #include "nn/optim/adamw.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 constexpr std::array players{"rock", "paper", "scissors"};  // each one beats the one before it
 
@@ -108,20 +105,18 @@ void one_matrix_in_between(LessonText& to) {
 }
 
 /// The weights that one matrix, and two, learn from other random numbers.
-void with_seed(Lesson& to, std::int64_t seed) {
-  for (const Sides sides : {Sides::tied, Sides::untied}) {
-    to.say(sides == Sides::tied ? "one matrix:" : "two matrices:");
+void with_seed(LessonText& to, std::int64_t seed) {
+  for (const auto& [name, sides] : {std::pair("one", Sides::tied), {"two", Sides::untied}}) {
     const Tensor learned = learned_weights(sides, static_cast<std::uint64_t>(seed));
-    for (Dim i = 0; i < 3; ++i)
-      to.show(
-          formatted("   %-9s gives rock, paper, scissors", players[static_cast<std::size_t>(i)]) +
-          text_of(row(learned, i)));
+    std::string lines;
+    for (const Dim i : {0, 1, 2})
+      lines += formatted("   %-9s gives rock, paper, scissors", players[std::size_t(i)]) +
+               text_of(row(learned, i)) + "\n";
+    to.set(name, lines);
   }
 }
 
-}  // namespace
+const LessonProgram program({game, symmetric_scores, one_matrix_in_between},
+                            {{"--seed", with_seed, {1, 1e6}}});
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {game, symmetric_scores, one_matrix_in_between},
-                    {{"--seed", with_seed, {1, 1e6}}});
-}
+}  // namespace fledge::lessons

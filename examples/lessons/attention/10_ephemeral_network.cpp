@@ -4,10 +4,7 @@
 #include "examples/lessons/vocabulary.h"
 #include "nn/layers/attention.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 constexpr std::array players{"rock", "paper", "scissors"};
 constexpr Dim rock = 0, paper = 1, scissors = 2;
@@ -124,7 +121,7 @@ void beside_a_stored_network(LessonText& to) {
   to.claim("edge changes", met > 0.9 && std::abs(missed - 1.0 / 3) < 1e-15);
 }
 
-void network_of(Lesson& to, const std::string& text) {
+void network_of(LessonText& to, const std::string& text) {
   Input input;
   for (const std::string& word : words_of(text)) {
     const auto found = std::find(players.begin(), players.end(), word);
@@ -136,16 +133,10 @@ void network_of(Lesson& to, const std::string& text) {
   if (input.empty() || input.size() > 8)
     refuse_usage(formatted("--words needs 1 to 8 words: got %zu", input.size()),
                  "give for example --words 'rock paper rock'");
-  to.say("Each line begins with the word that looks. Behind it stand the edges that end there:\n");
-  to.show(drawn(input));
-  to.say(
-      "See how the strongest edges into a word come from the word that it beats. If that word is "
-      "missing, the word looks at all words equally.");
+  to.set("network", drawn(input));
 }
 
-}  // namespace
+const LessonProgram program({what_travels, another_input, beside_a_stored_network},
+                            {{"--words", network_of}});
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {what_travels, another_input, beside_a_stored_network},
-                    {{"--words", network_of}});
-}
+}  // namespace fledge::lessons

@@ -6,10 +6,7 @@
 
 #include "examples/lessons/vocabulary.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 constexpr Dim n = 6, d = 6;  // the number of keys and values, and of the numbers of each
 
@@ -106,22 +103,17 @@ void take_out(LessonText& to) {
   to.claim("two numbers", products.size() == 2 && length(matmul(products, A) - v_a) < 1e-14);
 }
 
-/// The weights of a query beta (k_a + k_b) + gap k_a, with six orthonormal keys.
-void with_beta(Lesson& to, double beta) {
+/// The weights of two queries, with six orthonormal keys.
+void with_beta(LessonText& to, double beta) {
   Rng rng(3);
   const Tensor keys = orthonormal(n, rng);
   const Tensor one = weights_of(row(keys, 0) * beta, keys);
   const Tensor two = weights_of((row(keys, 0) + row(keys, 1)) * beta, keys);
-  to.say(formatted("q = %g k_a:          weight of v_a %.6f, of each other value %.6f", beta,
-                   number(one, 0), number(one, 1)));
-  to.say(formatted("q = %g (k_a + k_b):  weights of v_a and v_b %.6f, of each other value %.6f",
-                   beta, number(two, 0), number(two, 2)));
-  to.claim(std::abs(sum(one).item() - 1) < 1e-12 && std::abs(sum(two).item() - 1) < 1e-12,
-           "both rows of weights add up to 1");
+  to.set_all("beta", beta, "a", number(one, 0), "others", number(one, 1), "a and b", number(two, 0),
+             "the others", number(two, 2));
+  to.claim("sum", std::abs(sum(one).item() - 1) < 1e-12 && std::abs(sum(two).item() - 1) < 1e-12);
 }
 
-}  // namespace
+const LessonProgram program({copying, averaging, take_out}, {{"--beta", with_beta, {0, 300}}});
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {copying, averaging, take_out}, {{"--beta", with_beta, {0, 300}}});
-}
+}  // namespace fledge::lessons

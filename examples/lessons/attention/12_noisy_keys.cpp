@@ -7,10 +7,7 @@
 #include "examples/lessons/vocabulary.h"
 #include "examples/support/plots.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 constexpr Dim n = 6;  // keys; their means are the axes
 constexpr Dim draws = 4000;
@@ -79,7 +76,7 @@ void show(LessonText& to, const std::string& name, const std::vector<Observed>& 
     for (const double share : numbers(shares))
       ++counts[static_cast<std::size_t>(std::min(share * bins, bins - 1.0))];
     table.row("   %s | %.3f | %.3f | %.3f | %.3f | %s", keys.c_str(), measured.mean, predicted.mean,
-              measured.deviation, predicted.deviation, sparkline(counts).c_str());
+              measured.deviation, predicted.deviation, support::sparkline(counts).c_str());
     worst = std::max({worst, std::abs(measured.mean - predicted.mean),
                       std::abs(measured.deviation - predicted.deviation)});
   }
@@ -115,7 +112,14 @@ void small_noise(LessonText& to) {
   to.set_all("spread by sqrt", 2 * beta * std::sqrt(alpha), "spread by the note", 2 * beta * alpha);
 }
 
-void varying_length(LessonText& to, const Observed& one) {
+/// One head, with keys whose length varies.
+Observed with_varying_length() {
+  return observe("one head", with_one_head(drawn_keys(alpha, along)), 0,
+                 beta * std::sqrt(4 * alpha + along));
+}
+
+void varying_length(LessonText& to) {
+  const Observed one = with_varying_length();
   to.set("backwards", 100 * tail(1 / std::sqrt(along)));
   show(to, "one head", {one});
   const double far = rate(one.shares, is_far);
@@ -125,7 +129,9 @@ void varying_length(LessonText& to, const Observed& one) {
   to.claim_near("note", number(softmax(Array({2}, {2, -2})), 0), 1 / (1 + std::exp(-4.0)), 1e-15);
 }
 
-void two_heads(LessonText& to, const Tensor& keys, const Observed& one) {
+void two_heads(LessonText& to) {
+  const Tensor keys = drawn_keys(alpha, along);
+  const Observed one = with_varying_length();
   const double ahead = beta - std::log(n - 1.0), length = beta * std::sqrt(alpha + along);
   const Observed two = observe("two heads", with_two_heads(keys), ahead, length, 0.5);
   const double missed =
@@ -141,29 +147,16 @@ void two_heads(LessonText& to, const Tensor& keys, const Observed& one) {
   to.set_all("plain", plain, "long query", number(softmax(axis(0) * beta), 0));
 }
 
-void lesson(LessonText& to) {
-  small_noise(to);
-  const Tensor keys = drawn_keys(alpha, along);
-  const Observed one =
-      observe("one head", with_one_head(keys), 0, beta * std::sqrt(4 * alpha + along));
-  varying_length(to, one);
-  two_heads(to, keys, one);
-}
-
 /// One head and two heads for another variance of the length of key a.
-void with_variance(Lesson& to, double of_length) {
+void with_variance(LessonText& to, double of_length) {
   const Tensor keys = drawn_keys(alpha, of_length);
-  const auto line = [&](const char* name, const Tensor& shares) {
-    const Spread found = spread(shares, 1.0 / draws);
-    to.say(
-        formatted("%s weight of v_a: mean %.3f, spread %.3f", name, found.mean, found.deviation));
-  };
-  line("one head,  ", with_one_head(keys));
-  line("two heads, ", with_two_heads(keys));
+  const Spread one = spread(with_one_head(keys), 1.0 / draws),
+               two = spread(with_two_heads(keys), 1.0 / draws);
+  to.set_all("mean of one", one.mean, "of one", one.deviation, "mean of two", two.mean, "of two",
+             two.deviation);
 }
 
-}  // namespace
+const LessonProgram program({small_noise, varying_length, two_heads},
+                            {{"--variance", with_variance, {0, 10}}});
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {lesson}, {{"--variance", with_variance, {0, 10}}});
-}
+}  // namespace fledge::lessons

@@ -5,10 +5,7 @@
 #include "nn/layers/block.h"
 #include "nn/optim/sgd.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 constexpr std::array words{"dirty", "quantum", "plumbing"};
 
@@ -153,18 +150,14 @@ void norm_and_block(LessonText& to) {
              "share of second parts", share(second), "share of embeddings", share(table_rows * n));
 }
 
-void with_length(Lesson& to, double times) {
+void with_length(LessonText& to, double times) {
   const std::vector<double> a = numbers(with_longer_query(times));
-  to.say(
-      formatted("The query of 'plumbing' is %g times as long, in the same direction. ", times) +
-      formatted("Its weights: 'dirty' %.2f, 'quantum' %.2f, 'plumbing' %.2f. ", a[0], a[1], a[2]) +
-      "The longer the query, the more 'dirty' gets, because its score is the largest.\n");
+  to.set_all("times", times, "dirty", a[0], "quantum", a[1], "plumbing", a[2]);
   const double sum = std::pow(11, times) + std::pow(8, times) + 1;
-  to.claim_near(a[0], std::pow(11, times) / sum, 1e-9, "'dirty': 11^X/(11^X + 8^X + 1)");
+  to.claim_near("dirty", a[0], std::pow(11, times) / sum, 1e-9);
 }
-}  // namespace
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {pattern_by_hand, residual, norm_and_block},
-                    {{"--length", with_length, {0, 20}}});
-}
+const LessonProgram program({pattern_by_hand, residual, norm_and_block},
+                            {{"--length", with_length, {0, 20}}});
+
+}  // namespace fledge::lessons

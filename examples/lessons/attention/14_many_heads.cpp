@@ -5,10 +5,7 @@
 #include "examples/lessons/attention/reader.h"
 #include "examples/lessons/vocabulary.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 using reader::Question, reader::Reader;
 
 // Which word stands before this one? Which word is the first? Asked from the third word on.
@@ -144,21 +141,21 @@ void down_and_up(LessonText& to) {
 }
 
 /// Where each head of one model looks.
-void with_heads(Lesson& to, Dim heads) {
+void with_heads(LessonText& to, Dim heads) {
   if (heads != 1 && heads != 2 && heads != 4 && heads != 8)
     refuse_usage("--heads must be 1, 2, 4 or 8", "for example --heads 4");
   const Indices unseen = reader::unseen_texts();
   const Reader model = reader::trained(heads, questions, true, Rng(1));
+  std::string lines;
   for (Dim head = 0; head < heads; ++head) {
     const std::vector<double> looks = reader::looks(model, unseen, head);
-    to.say(formatted("head %d looks at the previous word %.2f, at the first word %.2f",
-                     static_cast<int>(head) + 1, looks[0], looks[1]));
+    lines += formatted("   head %d looks at the previous word %.2f, at the first word %.2f\n",
+                       static_cast<int>(head) + 1, looks[0], looks[1]);
   }
   const std::vector<double> right = reader::accuracy(model, unseen);
-  to.say(formatted("right answers: %.2f and %.2f", right[0], right[1]));
+  to.set_all("heads", lines, "first", right[0], "second", right[1]);
 }
-}  // namespace
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {two_questions, down_and_up}, {{"--heads", with_heads, {1, 8}}});
-}
+const LessonProgram program({two_questions, down_and_up}, {{"--heads", with_heads, {1, 8}}});
+
+}  // namespace fledge::lessons

@@ -5,10 +5,7 @@
 #include "examples/lessons/vocabulary.h"
 #include "examples/support/attention_map.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 using reader::Reader;
 
 constexpr Dim T = reader::T;
@@ -24,9 +21,9 @@ std::vector<double> mean_weights(const Reader& model, const Indices& texts) {
 }
 
 std::string map_of(const std::vector<double>& weights) {
-  MapStyle style;
+  support::MapStyle style;
   style.causal = false;
-  return attention_map({"1", "2", "3", "4", "5", "6", "7", "8"}, weights, style);
+  return support::attention_map({"1", "2", "3", "4", "5", "6", "7", "8"}, weights, style);
 }
 
 void lesson(LessonText& to) {
@@ -40,20 +37,19 @@ void lesson(LessonText& to) {
   std::vector<double> named;  // the weight of each position on the word that it must name
   for (Dim t = 0; t < T; ++t) named.push_back(weights[static_cast<std::size_t>(t * T + T - 1 - t)]);
   const auto [least, most] = std::minmax_element(named.begin(), named.end());
-  to.set_all("first weight", named[0], "fourth weight", named[3]);
+  to.set_all("map", map_of(weights), "first weight", named[0], "fourth weight", named[3]);
   to.claim_rate("reversed", solved, 20, 20);
   to.set_all("least", *least, "most", *most);
   to.claim("diagonal", *least > 0.5);
 }
 
-void with_seed(Lesson& to, Dim seed) {
+void with_seed(LessonText& to, Dim seed) {
   const Indices unseen = reader::unseen_texts();
   const Reader model = backwards(static_cast<std::uint64_t>(seed));
-  to.show(map_of(mean_weights(model, unseen)));
-  to.say(formatted("right words in 100 new texts: %.3f", reader::accuracy(model, unseen)[0]));
+  to.set_all("map", map_of(mean_weights(model, unseen)), "right",
+             reader::accuracy(model, unseen)[0]);
 }
-}  // namespace
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {lesson}, {{"--seed", with_seed, {1, 1e6}}});
-}
+const LessonProgram program({lesson}, {{"--seed", with_seed, {1, 1e6}}});
+
+}  // namespace fledge::lessons

@@ -4,10 +4,7 @@
 #include "examples/lessons/vocabulary.h"
 #include "nn/layers/attention.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 const double root = std::sqrt(3.0);
 
@@ -106,14 +103,9 @@ void like_a_regression(LessonText& to) {
                          largest(left_over(1, 100)) > 0.1);
 }
 
-void with_scale(Lesson& to, double scale) {
-  to.say("The weights of 'walk', before and after 'birds' moves by d. Then what is left over.\n");
-  to.show(table_of_scales({scale}).text());
-  to.say("See whether the weights move. If they stay, the changes add up.");
-}
-}  // namespace
+void with_scale(LessonText& to, double scale) { to.set("scales", table_of_scales({scale})); }
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {two_changes, two_parts_of_a_change, like_a_regression},
-                    {{"--scale", with_scale, {0, 10000}}});
-}
+const LessonProgram program({two_changes, two_parts_of_a_change, like_a_regression},
+                            {{"--scale", with_scale, {0, 10000}}});
+
+}  // namespace fledge::lessons

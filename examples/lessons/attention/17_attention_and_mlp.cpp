@@ -6,10 +6,7 @@
 #include "nn/layers/layers.h"
 #include "nn/optim/adamw.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 constexpr int seeds = 20;
 
@@ -147,18 +144,12 @@ void two_tokens(LessonText& to) {
   to.claim_rate("two tokens", count_below(0.0025, lowest_errors(task, 1, 0)), seeds, 18);
 }
 
-void with_hidden(Lesson& to, std::int64_t numbers) {
+void with_hidden(LessonText& to, std::int64_t numbers) {
   const std::vector<double> errors = lowest_errors(tasks()[0], 1, numbers);
-  to.say(
-      formatted("XOR of two bits of one token, lowest mean squared error: %.6f with the best of 20 "
-                "seeds, %.6f with the worst. ",
-                errors.front(), errors.back()) +
-      "See that 0 numbers leave the floor of 0.25, and how few numbers are enough.");
+  to.set_all("best", errors.front(), "worst", errors.back());
 }
 
-}  // namespace
+const LessonProgram program({alike_is_affine, bent, two_tokens},
+                            {{"--hidden", with_hidden, {0, 64}}});
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {alike_is_affine, bent, two_tokens},
-                    {{"--hidden", with_hidden, {0, 64}}});
-}
+}  // namespace fledge::lessons

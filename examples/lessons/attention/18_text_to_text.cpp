@@ -7,10 +7,7 @@
 #include "nn/inspect/ngram_losses.h"
 #include "nn/train/trainer.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 /// The same model before training and after it.
 struct Models {
@@ -122,8 +119,9 @@ void against_counting(LessonText& to) {
   std::vector<double> tables(4), models(2);
   int early = 0, worse = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const Corpus corpus = read_corpus(
-        built_in_text(), {.reading = Reading::lines, .tokens = Tokens::word, .seed = seed});
+    const Corpus corpus =
+        read_corpus(support::built_in_text(),
+                    {.reading = Reading::lines, .tokens = Tokens::word, .seed = seed});
     const std::vector<double> counted =
         ngram_losses(corpus.train, corpus.valid, corpus.tokenizer.size(), 3);
     const std::vector<double> losses = losses_set_aside(corpus, seed);
@@ -138,15 +136,13 @@ void against_counting(LessonText& to) {
   to.claim_rate("overfits", worse, 20, 15);
 }
 
-void with_prompt(Lesson& to, const std::string& prompt) {
+void with_prompt(LessonText& to, const std::string& prompt) {
   const Models models;
   with_advice("give words of the built-in text, such as \"but cats are good at\"",
-              [&] { to.show(five_likeliest(models, prompt)); });
-  to.say("See that a higher logit by 1 means a probability exp(1) = 2.72 times as large.");
+              [&] { to.set("likeliest", five_likeliest(models, prompt)); });
 }
-}  // namespace
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {stages, meaning_of_the_loss, against_counting},
-                    {{"--prompt", with_prompt}});
-}
+const LessonProgram program({stages, meaning_of_the_loss, against_counting},
+                            {{"--prompt", with_prompt}});
+
+}  // namespace fledge::lessons

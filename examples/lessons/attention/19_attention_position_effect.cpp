@@ -4,10 +4,7 @@
 #include "examples/lessons/vocabulary.h"
 #include "nn/inspect/ablation.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 using blanks::Blank, blanks::text;
 using Models = std::vector<LanguageModel>;
 using Numbers = std::vector<double>;  // one for each seed
@@ -19,6 +16,12 @@ Models trained(const Corpus& corpus, int count) {
   Models models;
   while (std::ssize(models) < count) models.push_back(blanks::trained(corpus, models.size() + 1));
   return models;
+}
+
+/// Twenty models of the whole text.
+const Models& models() {
+  static const Models all = trained(text(), seeds);
+  return all;
 }
 
 double mean_of(const Numbers& x) {
@@ -64,12 +67,12 @@ std::vector<Word> measure(const Models& models, const Blank& blank) {
   return words;
 }
 
-void content_or_position(LessonText& to, const Models& models) {
+void content_or_position(LessonText& to) {
   std::vector<std::vector<Word>> seen;
   std::string lines;
   for (const char* prompt : {"birds sometimes walk", "grass sometimes walk", "sometimes birds walk",
                              "on grass birds sometimes walk"}) {
-    const std::vector<Word>& words = seen.emplace_back(measure(models, {prompt, "slowly"}));
+    const std::vector<Word>& words = seen.emplace_back(measure(models(), {prompt, "slowly"}));
     lines += "   ";
     for (std::size_t j = 1; j + 1 < words.size(); ++j)
       lines +=
@@ -90,11 +93,11 @@ void content_or_position(LessonText& to, const Models& models) {
 const Blank walk{"birds sometimes", "walk"};
 const birds::Watch looks{"birds sometimes walk", "walk", "birds"};
 
-void attention_or_effect(LessonText& to, const Models& models) {
+void attention_or_effect(LessonText& to) {
   Table table = Table::of_numbers({"   word, hidden", "weight", "effect", "p halved, of 20"});
   std::vector<std::vector<Word>> found;
   for (const Blank& blank : {blanks::slowly, blanks::flying, walk}) {
-    const std::vector<Word>& words = found.emplace_back(measure(models, blank));
+    const std::vector<Word>& words = found.emplace_back(measure(models(), blank));
     for (std::size_t j = 1; j + 1 < words.size(); ++j)
       table.row({"   '" + blank.word + "' without '" + words[j].word + "'",
                  two_digits(mean_of(words[j].weights)), two_digits(median_of(words[j].effects)),
@@ -118,10 +121,10 @@ double own_cosine(const LanguageModel& model) {
                 row(model.wte.weight, *text().tokenizer.find("birds")));
 }
 
-void own_vectors(LessonText& to, const Models& models) {
+void own_vectors(LessonText& to) {
   Numbers before, after, received_before, received;
   int apart = 0;
-  for (const LanguageModel& model : models) {
+  for (const LanguageModel& model : models()) {
     const LanguageModel untrained = birds::new_model(text(), before.size() + 1);
     before.push_back(own_cosine(untrained));
     received_before.push_back(birds::watch(untrained, text(), looks).association);
@@ -138,7 +141,7 @@ void own_vectors(LessonText& to, const Models& models) {
 /// The text without the sentences that begin in one of these ways.
 Corpus text_without(const std::vector<std::string>& beginnings) {
   std::string kept;
-  std::istringstream lines{std::string(built_in_text())};
+  std::istringstream lines{std::string(support::built_in_text())};
   for (std::string line; std::getline(lines, line);)
     if (std::none_of(beginnings.begin(), beginnings.end(),
                      [&](const std::string& start) { return line.starts_with(start); }))
@@ -174,34 +177,24 @@ void other_sentences(LessonText& to) {
   to.claim("weight", least_weight > 0.5);
 }
 
-void lesson(LessonText& to) {
-  const Models models = trained(text(), seeds);
-  content_or_position(to, models);
-  attention_or_effect(to, models);
-  own_vectors(to, models);
-  other_sentences(to);
-}
-
 /// The weights of the last word, and the effect of each word on the likeliest next word.
-void with_sentence(Lesson& to, const std::string& sentence) {
+void with_sentence(LessonText& to, const std::string& sentence) {
   const char* advice = "give words of the built-in text, such as \"birds sometimes walk\"";
   with_advice(advice, [&] {
     if (const std::size_t n = birds::beginning(text(), sentence).size() - 1; n > 9)
       refuse_usage(formatted("a sentence must have at most 9 words: got %zu", n), advice);
     const Models one = trained(text(), 1);
     const auto [next, p] = birds::complete(one[0], text(), sentence);
-    to.say(formatted("The likeliest next word is '%s', with p = %.3f. ",
-                     next == "\n" ? "line end" : next.c_str(), p) +
-           "Look whether the largest weight has the largest effect.\n");
     Table table = Table::of_numbers({"   word", "weight", "effect"});
     for (const Word& word : measure(one, {sentence, next}))
       table.row({"   " + word.word, two_digits(word.weights[0]),
                  word.effects.empty() ? "-" : two_digits(word.effects[0])});
-    to.show(table.text());
+    to.set_all("next", next == "\n" ? "line end" : next, "p", p, "words", table);
   });
 }
-}  // namespace
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {lesson}, {{"--sentence", with_sentence}});
-}
+const LessonProgram program({content_or_position, attention_or_effect, own_vectors,
+                             other_sentences},
+                            {{"--sentence", with_sentence}});
+
+}  // namespace fledge::lessons

@@ -1,16 +1,14 @@
 // Capacity: how small may a model be and still fill both blanks? Head size and number of heads vary
 // alone; the width stays 16, and so do all other sizes. What a model needs is measured, over twenty
-// seeds. The numbers of W_Q are shared by all words of the text().
+// seeds. The numbers of W_Q are shared by all words of the text.
 #include <map>
 
 #include "examples/lessons/attention/blanks.h"
 #include "examples/lessons/vocabulary.h"
 
-using namespace fledge;
-using namespace support;
-using blanks::text;
+namespace fledge::lessons {
 
-namespace {
+using blanks::text;
 
 constexpr Dim width = 16;
 constexpr int seeds = 20;
@@ -141,16 +139,17 @@ void shared(LessonText& to) {
   to.claim("ours", model.h[0].attn.c_attn.weight.size() == 3 * 256 && tokens == 79);
 }
 
-void with_head_size(Lesson& to, Dim size) {
+void with_head_size(LessonText& to, Dim size) {
   const LanguageModel model = trained({1, size, 32}, 1);
+  std::string lines;
   for (const blanks::Blank& blank : {blanks::slowly, blanks::flying}) {
-    const birds::Completion best = birds::complete(model, text(), blank.prompt);
-    to.say("'" + blank.prompt + " __': '" + best.next + formatted("' %.3f", best.probability));
+    const auto [next, p] = birds::complete(model, text(), blank.prompt);
+    lines += "   '" + blank.prompt + " __': '" + next + formatted("' %.3f\n", p);
   }
+  to.set("blanks", lines);
 }
-}  // namespace
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {head_size, heads_and_hidden, shared},
-                    {{"--head-size", with_head_size, {0, 16}}});
-}
+const LessonProgram program({head_size, heads_and_hidden, shared},
+                            {{"--head-size", with_head_size, {0, 16}}});
+
+}  // namespace fledge::lessons

@@ -5,11 +5,8 @@
 #include "examples/lessons/vocabulary.h"
 #include "nn/train/trainer.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
-using blanks::Blank;
+namespace fledge::lessons {
+using blanks::Blank, blanks::text;
 
 constexpr Dim width = 16;
 constexpr int seeds = 20;
@@ -18,22 +15,22 @@ const std::array<Blank, 3> words = {Blank{"birds sometimes", "walk"}, blanks::sl
 
 using Costs = std::vector<double>;  // of one word: how much ln p falls, in nats
 
-LanguageModel trained(const Corpus& text, Dim heads, std::uint64_t seed) {
-  LanguageModelSizes sizes = birds::model_sizes(text);
+LanguageModel trained(Dim heads, std::uint64_t seed) {
+  LanguageModelSizes sizes = birds::model_sizes(text());
   sizes.heads = heads;
-  return blanks::trained(text, seed, sizes);
+  return blanks::trained(text(), seed, sizes);
 }
 
 /// The cost of each group of `size` numbers. A number of the heads is removed by setting its row of
 /// the value-up (16, 16) to 0.
-Costs costs_of(const LanguageModel& model, const Corpus& text, const Blank& word, Dim size) {
-  const double whole = blanks::log_probability(model, text, word);
+Costs costs_of(const LanguageModel& model, const Blank& word, Dim size) {
+  const double whole = blanks::log_probability(model, text(), word);
   const std::vector<Array> weights = weights_of(model);
   Costs costs;
   for (Dim first = 0; first < width; first += size) {
     Real* up = model.h[0].attn.c_proj.weight.write();
     std::fill_n(up + first * width, size * width, Real(0));
-    costs.push_back(whole - blanks::log_probability(model, text, word));
+    costs.push_back(whole - blanks::log_probability(model, text(), word));
     set_weights(model, weights);
   }
   return costs;
@@ -41,8 +38,8 @@ Costs costs_of(const LanguageModel& model, const Corpus& text, const Blank& word
 
 /// The costs of slowly and flying in one model.
 using Pair = std::array<Costs, 2>;
-Pair pair_of(const LanguageModel& model, const Corpus& text, Dim size) {
-  return {costs_of(model, text, blanks::slowly, size), costs_of(model, text, blanks::flying, size)};
+Pair pair_of(const LanguageModel& model, Dim size) {
+  return {costs_of(model, blanks::slowly, size), costs_of(model, blanks::flying, size)};
 }
 
 Dim largest(const Costs& costs) {
@@ -115,16 +112,16 @@ void rotate_values(LanguageModel& model, const std::vector<Costs>& R) {
   for (Dim column = 0; column < width; ++column) rotate(attn.c_proj.weight.write() + column, width);
 }
 
-Rotations rotated(LanguageModel model, const Corpus& text) {
+Rotations rotated(LanguageModel model) {
   Rng rng(1);
   Rotations found;
   const std::vector<Array> weights = weights_of(model);
-  const double before = blanks::log_probability(model, text, blanks::slowly);
+  const double before = blanks::log_probability(model, text(), blanks::slowly);
   for (int n = 0; n < rotations; ++n) {
     rotate_values(model, random_rotation(rng));
-    const double after = blanks::log_probability(model, text, blanks::slowly);
+    const double after = blanks::log_probability(model, text(), blanks::slowly);
     found.moved = std::max(found.moved, std::abs(after - before));
-    const Pair pair = pair_of(model, text, 1);
+    const Pair pair = pair_of(model, 1);
     const double correlation = rank_correlation(pair[0], pair[1]);
     found.lowest = std::min(found.lowest, correlation);
     found.highest = std::max(found.highest, correlation);
@@ -134,38 +131,37 @@ Rotations rotated(LanguageModel model, const Corpus& text) {
   return found;
 }
 
-void one_model(LessonText& to, const LanguageModel& model, const Corpus& text) {
-  to.set("exp(-0.7)", std::exp(-0.7));
+void one_model(LessonText& to) {
+  const LanguageModel model = trained(1, 1);
   std::array<Costs, 3> costs;
   std::array<double, 3> all{};
   for (std::size_t w = 0; w < words.size(); ++w) {
-    costs[w] = costs_of(model, text, words[w], 1);
-    all[w] = costs_of(model, text, words[w], width)[0];
+    costs[w] = costs_of(model, words[w], 1);
+    all[w] = costs_of(model, words[w], width)[0];
   }
   constexpr auto right = Table::Align::right;
   Table table({{"   set to 0"}, {"walk", right}, {"slowly", right}, {"flying", right}});
-  const auto cost = [](double x) { return formatted("%.3f", std::abs(x) < 5e-4 ? 0.0 : x); };
+  const auto cost = [](double x) { return std::abs(x) < 5e-4 ? 0.0 : x; };  // no "-0.000"
   for (std::size_t d = 0; d < width; ++d)
-    table.row({formatted("   number %d", static_cast<int>(d) + 1), cost(costs[0][d]),
-               cost(costs[1][d]), cost(costs[2][d])});
-  table.row({"   all 16", cost(all[0]), cost(all[1]), cost(all[2])});
-  to.set("costs", table);
+    table.row("   number %zu | %.3f | %.3f | %.3f", d + 1, cost(costs[0][d]), cost(costs[1][d]),
+              cost(costs[2][d]));
+  table.row("   all 16 | %.3f | %.3f | %.3f", cost(all[0]), cost(all[1]), cost(all[2]));
   const double sum = std::accumulate(costs[1].begin(), costs[1].end(), 0.0);
-  to.set_all("all 16", all[1], "sum", sum);
+  to.set_all("exp(-0.7)", std::exp(-0.7), "costs", table, "all 16", all[1], "sum", sum);
   to.claim("spread", all[1] > sum);
 }
 
-void rotations_of_models(LessonText& to, const std::vector<LanguageModel>& models,
-                         const Corpus& text) {
+void rotations_of_models(LessonText& to) {
   to.set("example", rank_correlation({1, 2, 3}, {1, 3, 2}));
   Table table(
       {{"   seed"}, {"as trained"}, {"twenty rotations of it"}, {"same number costs most"}});
   double widest = 0, moved = 0;
   int same = 0;
-  for (std::size_t i = 0; i < models.size(); ++i) {
-    const Pair pair = pair_of(models[i], text, 1);
-    const Rotations found = rotated(models[i], text);
-    table.row("   %zu | %.2f | from %.2f to %.2f | in %d of 20", i + 1,
+  for (int seed = 1; seed <= 5; ++seed) {
+    const LanguageModel model = trained(1, static_cast<std::uint64_t>(seed));
+    const Pair pair = pair_of(model, 1);
+    const Rotations found = rotated(model);
+    table.row("   %d | %.2f | from %.2f to %.2f | in %d of 20", seed,
               rank_correlation(pair[0], pair[1]), found.lowest, found.highest, found.same);
     widest = std::max(widest, found.highest - found.lowest);
     moved = std::max(moved, found.moved);
@@ -184,31 +180,23 @@ std::string in_columns(const std::vector<double>& row, const std::vector<int>& w
   return line;
 }
 
-void heads(LessonText& to, const Corpus& text) {
-  const int same = count_seeds(seeds, [&](std::uint64_t seed) {
-    return same_part(pair_of(trained(text, 4, seed), text, 4));
-  });
+void heads(LessonText& to) {
+  const int same = count_seeds(
+      seeds, [&](std::uint64_t seed) { return same_part(pair_of(trained(4, seed), 4)); });
   constexpr int by_blind_choice = seeds / 4;
   to.set_all("same head", same, "by chance", by_blind_choice);
-  const LanguageModel model = trained(text, 1, 1);
-  to.set_all("row of walk",
-             in_columns(blanks::last_row(model, text, blanks::slowly.prompt), {10, 7, 11, 6}),
-             "row of at",
-             in_columns(blanks::last_row(model, text, blanks::flying.prompt), {10, 7, 7, 7, 7, 7}));
+  const LanguageModel model = trained(1, 1);
+  to.set_all(
+      "row of walk",
+      in_columns(blanks::last_row(model, text(), blanks::slowly.prompt), {10, 7, 11, 6}),
+      "row of at",
+      in_columns(blanks::last_row(model, text(), blanks::flying.prompt), {10, 7, 7, 7, 7, 7}));
   to.claim("shared head", same > by_blind_choice);
-  const double walk = birds::watch(model, text, birds::watches()[0]).attention;
-  const double at = birds::watch(model, text, birds::watches()[2]).attention;
+  const double walk = birds::watch(model, text(), birds::watches()[0]).attention;
+  const double at = birds::watch(model, text(), birds::watches()[2]).attention;
   to.claim("both look", walk > 0.5 && at > 0.5);
 }
 
-void lesson(LessonText& to) {
-  const Corpus text = birds::read_text();
-  std::vector<LanguageModel> models;
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) models.push_back(trained(text, 1, seed));
-  one_model(to, models[0], text);
-  rotations_of_models(to, models, text);
-  heads(to, text);
-}
-}  // namespace
+const LessonProgram program({one_model, rotations_of_models, heads});
 
-int main(int argc, char** argv) { return run_lesson(argc, argv, {lesson}); }
+}  // namespace fledge::lessons

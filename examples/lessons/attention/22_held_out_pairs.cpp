@@ -6,10 +6,7 @@
 #include "nn/inspect/probes.h"
 #include "nn/train/trainer.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 using Words = std::vector<std::string>;
 const Words animals = {"birds", "hens", "gulls", "crows",   // four of each kind
@@ -164,19 +161,18 @@ void many_seeds(LessonText& to) {
 }
 
 /// The held-out sentences of another seed.
-void with_seed(Lesson& to, Dim seed) {
+void with_seed(LessonText& to, Dim seed) {
   const Tokenizer words = all_words();
   Rng rng(static_cast<std::uint64_t>(seed));
   const Split split = drawn_split(rng, false);
   const LanguageModel model = trained_model(words, split.read, rng);
-  for (const Sentence& held_out : split.held_out)
-    to.say(
-        "'" + held_out.text() + "'" +
-        formatted(" was not read: p of the verb %.2f", verb_probability(model, words, held_out)));
+  std::string lines;
+  for (const Sentence& out : split.held_out)
+    lines += "   '" + out.text() + "' was not read: p of the verb " +
+             formatted("%.2f\n", verb_probability(model, words, out));
+  to.set("sentences", lines);
 }
 
-}  // namespace
+const LessonProgram program({one_seed, many_seeds}, {{"--seed", with_seed, {1, 1e6}}});
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {one_seed, many_seeds}, {{"--seed", with_seed, {1, 1e6}}});
-}
+}  // namespace fledge::lessons

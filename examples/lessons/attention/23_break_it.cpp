@@ -5,12 +5,10 @@
 #include "examples/lessons/vocabulary.h"
 #include "nn/inspect/ngram_losses.h"
 
-using namespace fledge;
-using namespace support;
+namespace fledge::lessons {
 
-using namespace variants;
-
-namespace {
+using variants::all_variants, variants::Broken, variants::mean_outcome, variants::outcome,
+    variants::Outcome, variants::seeds, variants::without;
 
 std::vector<std::string> cells(const std::string& name, const Outcome& found) {
   const bool has_attention = name != "without attention";
@@ -57,16 +55,13 @@ void lesson(LessonText& to) {
   to.claim("residual, norm", row(6).loss > whole.loss + 0.05 && row(7).loss > whole.loss + 0.05);
 }
 
-void without_part(Lesson& to, const std::string& part) {
+void without_part(LessonText& to, const std::string& part) {
   Table table = table_of_outcomes();
   table.row(cells("nothing left out", outcome(blanks::text(), {}, 1)));
   table.row(cells("without " + part, outcome(blanks::text(), without(part), 1)));
-  to.say("One run each, with seed 1:\n");
-  to.show(table.text());
-  to.say("Below 'slowly' and 'flying', 1 means that the blank is filled with this word.");
+  to.set("both", table);
 }
-}  // namespace
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {lesson}, {{"--without", without_part}});
-}
+const LessonProgram program({lesson}, {{"--without", without_part}});
+
+}  // namespace fledge::lessons

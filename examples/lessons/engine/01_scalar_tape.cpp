@@ -7,9 +7,8 @@
 // examples/birds_in_one_file.cpp is this tape with matrices instead of numbers.
 #include "examples/lessons/vocabulary.h"
 
-namespace {
+namespace fledge::lessons {
 
-using support::Lesson, support::LessonText, support::formatted;
 using LocalDerivatives = std::vector<std::pair<std::size_t, double>>;  // (entry, ∂result/∂entry)
 
 struct Entry {
@@ -152,20 +151,14 @@ void what_recursion_costs(LessonText& to) {
   to.claim("million", chain[0].gradient == 1000001);
 }
 
-void with_numbers(Lesson& to, const std::string& text) {
-  const auto x = fledge::numbers_of<5>(text, 5, ' ');
-  if (!x)
-    support::refuse_usage("five numbers from -5 to 5 are needed: got " + support::quoted(text),
-                          "give for example 4 0.5 0.1 -0.25 0.5");
+void with_numbers(LessonText& to, const std::string& text) {
+  const Inputs x = numbers_of<5>("the table", text, 5, "give for example 4 0.5 0.1 -0.25 0.5", ' ');
   Tape tape;
-  backward(attend(tape, *x));
-  to.show(table_of(tape, *x));
+  backward(attend(tape, x));
+  to.set("tape", table_of(tape, x));
 }
 
-}  // namespace
+const LessonProgram program({forward_and_backward, why_newest_first, what_recursion_costs},
+                            {{"", with_numbers}});
 
-int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv,
-                             {forward_and_backward, why_newest_first, what_recursion_costs},
-                             {{"", with_numbers}});
-}
+}  // namespace fledge::lessons

@@ -7,10 +7,7 @@
 
 #include "examples/lessons/vocabulary.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 /// A tensor of the formula.
 struct Kept {
@@ -124,18 +121,15 @@ void show_second_pass(LessonText& to) {
 }
 
 /// The same formula with another query.
-void with_query(Lesson& to, double query) {
+void with_query(LessonText& to, double query) {
   const Tensor q = parameter(Array::full({}, query)), k1 = Array::full({}, 0.5),
                k2 = Array::full({}, -0.25);
   const Tensor e1 = exp(q * k1), e2 = exp(q * k2), y = (e1 * 0.1 + e2 * 0.5) / (e1 + e2);
   backward(y);
-  to.say(formatted("q = %g: the weight of 'birds' is %.4f, y = %.4f, dq = %.4f", query,
-                   (e1 / (e1 + e2)).item(), y.item(), value_of(q.grad().item())));
-  to.say("The larger the weight is, the smaller dq: there is less left to gain.");
+  to.set_all("q", query, "weight", (e1 / (e1 + e2)).item(), "y", y.item(), "dq",
+             value_of(q.grad().item()));
 }
-}  // namespace
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {show_graph, show_second_pass},
-                    {{"--query", with_query, {-50, 50}}});
-}
+const LessonProgram program({show_graph, show_second_pass}, {{"--query", with_query, {-50, 50}}});
+
+}  // namespace fledge::lessons

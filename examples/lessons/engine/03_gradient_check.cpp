@@ -9,10 +9,7 @@
 #include "examples/lessons/vocabulary.h"
 #include "examples/support/plots.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 // exp'(x) by 2, 4 or 6 points:    Σ_k weight_k·(exp(x + k·h) − exp(x − k·h)) / h + O(h^points)
 double slope_of_exp(int points, double x, double h) {
@@ -53,8 +50,8 @@ void steps(LessonText& to) {
     }
     valley += line + "\n";
   }
-  to.set("valley", valley + "   valley  " + sparkline(logs[0]) + "  " + sparkline(logs[1]) + "  " +
-                       sparkline(logs[2]));
+  to.set("valley", valley + "   valley  " + support::sparkline(logs[0]) + "  " +
+                       support::sparkline(logs[1]) + "  " + support::sparkline(logs[2]));
   for (std::size_t i = 0; i < 3; ++i) {
     const int p = points[i];
     const double best = std::pow(std::numeric_limits<double>::epsilon(), 1.0 / (p + 1));
@@ -130,17 +127,15 @@ void planted_bug(LessonText& to) {
   to.claim("refused", !blind.ok);
 }
 
-/// The derivative of exp at 1 by a step of 10^-decade.
-void with_step(Lesson& to, double decade) {
+/// The derivative of exp by a step of 10^-decade.
+void with_step(LessonText& to, double decade) {
   const double h = std::pow(10, -decade);
+  std::string lines;
   for (const int points : {2, 4, 6})
-    to.say(formatted("%d points, h = %.0e: error %.0e", points, h, error_of(points, h)));
-  to.say("Near u^(1/3), u^(1/5) and u^(1/7), with u = 2.2e-16, the errors are smallest.");
+    lines += formatted("   %d points, h = %.0e: error %.0e\n", points, h, error_of(points, h));
+  to.set("errors", lines);
 }
 
-}  // namespace
+const LessonProgram program({steps, dual_numbers, planted_bug}, {{"--decade", with_step, {1, 15}}});
 
-int main(int argc, char** argv) {
-  return run_lesson(argc, argv, {steps, dual_numbers, planted_bug},
-                    {{"--decade", with_step, {1, 15}}});
-}
+}  // namespace fledge::lessons

@@ -9,10 +9,7 @@
 #include "examples/fledge/bench/timing.h"
 #include "examples/lessons/vocabulary.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 constexpr Dim n = 480;  // A, B and C = A·B are n by n
 
@@ -130,6 +127,7 @@ void products(LessonText& to) {
   const Tensor few = matmul(slice(A, 0, 0, 7), B);
   to.claim("few rows", same_bits(few.value(), slice(C, 0, 0, 7).value()));
 }
-}  // namespace
 
-int main(int argc, char** argv) { return run_lesson(argc, argv, {products}); }
+const LessonProgram program({products});
+
+}  // namespace fledge::lessons

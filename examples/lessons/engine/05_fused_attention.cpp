@@ -8,10 +8,7 @@
 #include "examples/support/peak_memory.h"
 #include "nn/layers/attention.h"
 
-using namespace fledge;
-using namespace support;
-
-namespace {
+namespace fledge::lessons {
 
 constexpr Dim heads = 4, channels = 128;
 
@@ -59,11 +56,11 @@ void lesson(LessonText& to) {
 
   const std::vector<Dim> lengths{256, 512, 1024};
   std::vector<Run> by_op, by_lines;
-  const double before = peak_megabytes();
+  const double before = support::peak_megabytes();
   for (const Dim words : lengths) by_op.push_back(run(fused, words, causal()));
-  const double op_peak = peak_megabytes();
+  const double op_peak = support::peak_megabytes();
   for (const Dim words : lengths) by_lines.push_back(run(composed, words, causal()));
-  const double lines_peak = peak_megabytes();
+  const double lines_peak = support::peak_megabytes();
   const auto megabytes = [](Dim numbers) {
     return static_cast<double>(numbers) * sizeof(Real) * 1e-6;
   };
@@ -87,6 +84,7 @@ void lesson(LessonText& to) {
              "worst of lengths", worst);
   to.claim("lengths", worst < 1e-5);
 }
-}  // namespace
 
-int main(int argc, char** argv) { return run_lesson(argc, argv, {lesson}); }
+const LessonProgram program({lesson});
+
+}  // namespace fledge::lessons

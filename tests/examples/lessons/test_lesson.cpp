@@ -18,8 +18,9 @@ using Values = std::function<void(LessonText&)>;
 constexpr const char* opening = "# Sums\n\n**Question.** Why\nnot?\n\n**Predict.** Yes.\n\n";
 constexpr const char* reading_part = "\n## Read in the code\n\n- `a/b.h`, `f`: what it does\n";
 constexpr const char* trial_part =
-    "\n## Try\n\n- `--beta 3`: doubles a number\n- `--sentence birds walk`: repeats a sentence\n"
-    "- `--times 2`: counts\n- `1 -2`: repeats\n  them\n";
+    "\n## Try\n\n- `--beta 3`: doubles a number\n\nIt is {{twice}}.\n\n- [even] even\n\n"
+    "- `--sentence birds walk`: repeats a sentence\n\n{{text}}\n\n- `--times 2`: counts\n\n"
+    "- [never] never\n\n- `1 -2`: repeats\n  them\n\n{{text}}\n";
 constexpr const char* two_terms =
     "| term | meaning | by |\n| --- | --- | --- |\n| mean | The sum, divided by n. | x |\n";
 
@@ -44,9 +45,9 @@ void reads_a_letter(LessonText& to) {
   to.claim("less", std::getchar() == 'r');  // the first line has been read
   to.set("two", "2");
 }
-void twice(Lesson& to, double x) { to.say(formatted("%g", 2 * x)); }
-void never(Lesson& to, std::int64_t) { to.claim(false, "never"); }
-void repeat(Lesson& to, const std::string& text) { to.say(text); }
+void twice(LessonText& to, double x) { to.set("twice", 2 * x), to.claim("even", x == 2.5); }
+void never(LessonText& to, std::int64_t) { to.claim("never", false); }
+void repeat(LessonText& to, const std::string& text) { to.set("text", text); }
 
 testing::Result run_page(std::vector<const char*> arguments, Part part = two_claims,
                          const std::string& text = "- [less] 1 < {{two}}\n") {
@@ -56,13 +57,15 @@ testing::Result run_page(std::vector<const char*> arguments, Part part = two_cla
       << opening << text << reading_part << trial_part;
   std::ofstream(folder / "GLOSSARY.md") << two_terms;
   arguments.insert(arguments.begin(), "00_test");
+  const LessonProgram program({part},
+                              {{"--beta", twice, {0, 10}},
+                               {"--times", never, {0, 10}},
+                               {"--sentence", repeat},
+                               {"", repeat}},
+                              "/any/where/attention/00_test.cpp");
   return testing::run_here([&] {
-    return run_lesson(static_cast<int>(arguments.size()), arguments.data(), {part},
-                      {{"--beta", twice, {0, 10}},
-                       {"--times", never, {0, 10}},
-                       {"--sentence", repeat},
-                       {"", repeat}},
-                      "/any/where/attention/00_test.cpp", folder / "lessons");
+    return run_lesson(static_cast<int>(arguments.size()), arguments.data(), program,
+                      folder / "lessons");
   });
 }
 
@@ -208,9 +211,10 @@ TEST_CASE("lesson program: question and prediction, parts, what to read and to t
 }
 
 TEST_CASE("lesson program: an option runs its function in place of the parts; --ask waits") {
-  CHECK(run_page({"--beta", "2.5"}).out == "   5\n");
-  CHECK(run_page({"--sentence", "cats sleep"}).out == "   cats sleep\n");
-  CHECK(run_page({"1", "-2"}).out == "   1 -2\n");
+  CHECK(run_page({"--beta", "2.5"}).out ==
+        "   It is 5.\n\n   ok     even\n\nattention/00_test: 1 claim holds\n");
+  CHECK(run_page({"--sentence", "cats sleep"}).out == "cats sleep\n");
+  CHECK(run_page({"1", "-2"}).out == "1 -2\n");
   const testing::Result wrong = run_page({"--times", "1"});
   CHECK(wrong.status == 1);
   CHECK_THAT(wrong.out, EndsWith("attention/00_test: 1 of 1 claim FALSE\n"));
