@@ -8,8 +8,6 @@
 #include <string>
 
 #include "tests/planted/bugs.h"
-#include "tests/planted/patch.h"
-#include "tests/planted/verdict.h"
 
 namespace {
 
