@@ -12,7 +12,7 @@ fledge_cost(20 examples/one_file/microgpt examples/fledge/gradcheck_command
   examples/fledge/interrupts command/vocabulary examples/fledge/hostile_folders
   dual/engine/random_programs f32/nn/train/trainer_interrupted)
 fledge_cost(10 lessons/attention/20_capacity lessons/attention/22_held_out_pairs
-  lessons/attention/23_break_it faults/sample examples/fledge/bench/bench
-  examples/fledge/page_command examples/fledge/terminals f32/nn/train/checkpoint
+  lessons/attention/23_break_it faults/sample examples/fledge/bench
+  examples/fledge/numbers examples/fledge/terminals f32/nn/train/checkpoint
   f32/nn/io/safetensors_collisions dual/engine/kernels/gemm f32/engine/kernels/gemm
   dual/engine/ops/op_table dual/engine/ops/accuracy)
