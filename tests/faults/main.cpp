@@ -53,38 +53,36 @@ using Cases = std::vector<Case>;
 
 std::string number(std::size_t n) { return std::to_string(n); }
 
-/// Ways in which a call can fail: names of errors, with + for all later calls too.
-const char* failures_of(const RecordedCall& call) {
-  if (call.creates()) return "ENOSPC ENOSPC+ EMFILE EACCES EINTR";
-  switch (call.record.kind) {
-    case Kind::open:
-      return "EIO EMFILE EACCES EINTR";
-    case Kind::write:
-      return "ENOSPC ENOSPC+ EIO EIO+ EINTR short zero";
-    case Kind::read:
-      return "EIO EINTR short";
-    case Kind::sync:
-      return "EIO EIO+ ENOSPC EINTR";
-    case Kind::close:
-      return "EIO EINTR";
-    case Kind::rename:
-      return "ENOSPC EIO EACCES ENOSPC+";
-    case Kind::make_folder:
-      return "ENOSPC EACCES EIO";
-    case Kind::lock:
-      return "ENOLCK EINTR";
-    case Kind::thread:
-      return "EAGAIN";
-    case Kind::list:
-      return "EIO EMFILE";
-    case Kind::seek:
-      return "EIO";
-    case Kind::status:
-    case Kind::unlink:
-    case Kind::remove_folder:
-      return "EIO EACCES";
-  }
-  return "";
+/// Of each kind of call its name, the ways in which it can fail (names of errors, with + for all later
+/// calls too), and whether it only reads.
+constexpr struct {
+  const char *name, *failures;
+  bool reads;
+} kinds[] = {{"open", "EIO EMFILE EACCES EINTR", true},
+             {"close", "EIO EINTR", true},
+             {"read", "EIO EINTR short", true},
+             {"write", "ENOSPC ENOSPC+ EIO EIO+ EINTR short zero", false},
+             {"fsync", "EIO EIO+ ENOSPC EINTR", false},
+             {"rename", "ENOSPC EIO EACCES ENOSPC+", false},
+             {"unlink", "EIO EACCES", false},
+             {"mkdir", "ENOSPC EACCES EIO", false},
+             {"rmdir", "EIO EACCES", false},
+             {"stat", "EIO EACCES", true},
+             {"lseek", "EIO", true},
+             {"flock", "ENOLCK EINTR", false},
+             {"readdir", "EIO EMFILE", true},
+             {"thread", "EAGAIN", false}};
+const auto& kind_of(const RecordedCall& call) {
+  return kinds[static_cast<std::size_t>(call.record.kind)];
+}
+
+/// "write 3", "rename a to b".
+std::string text_of(const RecordedCall& call) {
+  std::string text = kind_of(call).name;
+  if (call.record.descriptor >= 0) text += " " + std::to_string(call.record.descriptor);
+  if (!call.path.empty()) text += " " + call.path.substr(call.path.rfind('/') + 1);
+  if (!call.to.empty()) text += " to " + call.to.substr(call.to.rfind('/') + 1);
+  return text;
 }
 
 /// The word for FLEDGE_CALLS_FAIL.
@@ -100,11 +98,9 @@ std::string word_of(const std::string& failure) {
 /// An interrupted call and half of the bytes change nothing. A file that cannot be read may be
 /// unusable input (3); one that cannot be written is a failure (1).
 std::vector<int> statuses(const RecordedCall& call, const std::string& failure) {
-  constexpr Kind reads[] = {Kind::read, Kind::status, Kind::list, Kind::seek, Kind::close};
   if (failure == "EINTR" || failure == "short") return {0};
-  const bool only_reads = std::count(std::begin(reads), std::end(reads), call.record.kind) > 0 ||
-                          (call.record.kind == Kind::open && !call.creates());
-  return only_reads ? std::vector<int>{0, 1, 3} : std::vector<int>{0, 1};
+  if (kind_of(call).reads && !call.creates()) return {0, 1, 3};
+  return {0, 1};
 }
 
 /// After a command that ended with this status, with a fault.
@@ -120,11 +116,12 @@ Cases single_faults(const World& world) {
   Cases cases;
   for (const Scenario& scenario : world.scenarios)
     for (const RecordedCall& call : scenario.calls) {
-      std::istringstream failures(failures_of(call));
+      std::istringstream failures(call.creates() ? "ENOSPC ENOSPC+ EMFILE EACCES EINTR"
+                                                 : kind_of(call).failures);
       for (std::string failure; failures >> failure;) {
         const std::string index = number(call.record.index);
         cases.push_back(
-            {"fault/" + scenario.name + "/" + index + "/" + failure + " (" + call.text() + ")",
+            {"fault/" + scenario.name + "/" + index + "/" + failure + " (" + text_of(call) + ")",
              [&world, &scenario, &call, failure, index](const std::string& place) {
                scenario.set_up(place);
                const Ending ending =
@@ -188,7 +185,7 @@ Cases power_cuts(const World& world) {
         ++variant;
         if (!seen.insert(left).second) continue;
         cases.push_back({name + number(call.record.index) + "/" + std::to_string(variant) + " (" +
-                             call.text() + ")",
+                             text_of(call) + ")",
                          [&world, &scenario, left](const std::string& place) {
                            write_tree(place, left);
                            world.check_run(scenario, place + "/run");

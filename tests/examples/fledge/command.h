@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,12 @@ using Words = std::vector<std::string>;
 inline Words operator+(Words first, const Words& second) {
   first.insert(first.end(), second.begin(), second.end());
   return first;
+}
+
+/// The words of a line, with blanks between them.
+inline Words words(const std::string& line) {
+  std::istringstream stream(line);
+  return {std::istream_iterator<std::string>(stream), {}};
 }
 
 inline const std::string fledge_program = FLEDGE_BINARY_DIR "/fledge";

@@ -114,7 +114,7 @@ struct Hostile {
 struct Row {
   const char *kind, *anchor, *before, *part, *after;
 };
-constexpr Row rows[] = {
+constexpr Row hostile_rows[] = {
     {"brackets", "", "", "[", ""},
     {"white space", "", "", " ", ""},
     {"keys", "{", "{", "\"k#\":0,", ""},
@@ -157,7 +157,7 @@ std::vector<Hostile> hostile(const std::string& good) {
       {"a model of layers", [](Size n) { return model(256, 4, std::min<Size>(n / 1200, 1000)); }},
       {"a model of context", [](Size n) { return model(256, n, 1); }},
       {"a model of words", of_words}};
-  for (const Row& row : rows)
+  for (const Row& row : hostile_rows)
     all.push_back(
         {row.kind, [&row, &good](Size n) {
            const std::string anchor = row.anchor,
@@ -188,7 +188,7 @@ void write_files(const Hostile& folder, Size size, const Desk& desk) {
 void try_all(Size size, bool prints) {
   const Desk desk;
   const std::string run = desk / "run", other = desk / "export", poems = desk.poems();
-  CHECK(fledge_says({"export", desk.run("good"), "-o", desk / "copy"}).status == 0);
+  done({"export", desk.run("good"), "-o", desk / "copy"});
   const std::string good = text_of(desk / "copy/config.json");
   for (const Hostile& folder : hostile(good)) {
     for (const std::string& name : {run, other}) fs::remove_all(name);
@@ -219,13 +219,11 @@ void try_all(Size size, bool prints) {
 struct Folders : Desk {
   std::string run = Desk::run("run"), exported = *this / "export", other = *this / "gpt2";
   Folders() {
-    CHECK(fledge_says({"export", run, "-o", exported}).status == 0);
+    done({"export", run, "-o", exported});
     const std::string pairs = *this / "pairs";
-    CHECK(fledge_says({"train", poems(),    "-o", pairs,     "-q", "--tokens", "bpe", "--symbols",
-                       "265",   "--layers", "1",  "--heads", "2",  "--width",  "8",   "--context",
-                       "12",    "--batch",  "2",  "--steps", "2"})
-              .status == 0);
-    CHECK(fledge_says({"export", pairs, "-o", other}).status == 0);
+    done(Words{"train", poems(), "-o", pairs, "-q"} +
+         words("--tokens bpe --symbols 265 --layers 1 --heads 2 --width 8 --context 12 --steps 2"));
+    done({"export", pairs, "-o", other});
     fs::remove(other + "/tokenizer.json");
     for (const char* name : {"/config.json", "/vocab.json", "/merges.txt"})
       fs::copy_file(FLEDGE_SOURCE_DIR "/tests/command/texts/gpt2" + std::string(name), other + name,
@@ -273,10 +271,7 @@ TEST_CASE("hostile folders: files that are huge and empty are not read") {
       if (!sanitized) CHECK(result.megabytes < 64);
     }
     if (folder == desk.run) {  // and replaced without being read
-      const Result result =
-          fledge_says({"train", desk.poems(), "-o", folder, "--force", "--steps", "2", "-q"});
-      INFO(result.err);
-      CHECK(result.status == 0);
+      const Result result = trained({desk.poems(), "-o", folder, "--force", "-q"});
       if (!sanitized) CHECK(result.megabytes < 256);
       continue;
     }
@@ -300,8 +295,7 @@ TEST_CASE("hostile folders: any change of a byte is refused in words, or does no
         else
           changed.insert(at, 1, "\"{}[],:0-\\\n"[draw() % 11]);
         write_file(folder + "/" + name, changed);
-        const Result result =
-            fledge_says({"generate", folder, "birds", "--tokens-out", "1", "--seed", "1"});
+        const Result result = fledge_says({"generate", folder, "birds", "--tokens-out", "1"});
         INFO(name << ", change " << change << " at " << at << ": " << result.err);
         CHECK((result.status == 0 || result.status == 3));
         if (result.status == 3) CHECK_FALSE(refusal_of(result).starts_with("not two lines"));

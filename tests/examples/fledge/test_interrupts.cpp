@@ -20,11 +20,11 @@ struct Stopped : Desk {
 
   /// By default the paced run, with evaluations, dropout and what is watched.
   explicit Stopped(const Words& how = {}, const Words& sizes = paced, int lines = 60)
-      : line(Words{"train", poems(), "--dropout", "0.1", "--watch", "b:i", "--eval-every", "4",
-                   "--threads", "1", "--patience", "0"} +
-             sizes + how) {
+      : line(Words{"train", poems()} +
+             words("--dropout 0.1 --watch b:i --eval-every 4 --threads 1 --patience 0") + sizes +
+             how) {
     write_file(poems(), small_text(lines));
-    REQUIRE(fledge_says(begun("whole")).status == 0);
+    done(begun("whole"));
   }
   Words begun(const std::string& folder) const { return line + Words{"-o", *this / folder}; }
   Words resumed(const std::string& folder, const std::string& threads = "2") const {
@@ -32,9 +32,7 @@ struct Stopped : Desk {
   }
   /// The run goes on to its end, in which it has the same files as the folder "whole".
   void check_goes_on(const std::string& folder, const Words& how = {}) const {
-    const Result rest = fledge_says(resumed(folder, "3") + how);
-    INFO(rest.err);
-    CHECK(rest.status == 0);
+    done(resumed(folder, "3") + how);
     // In brackets: a failure does not print the bytes.
     CHECK((files_in(*this / folder) == files_in(*this / "whole")));
   }
@@ -70,7 +68,7 @@ TEST_CASE("interrupts: any signal, after any step and in every variant, saves an
     CHECK_THAT(said, ContainsSubstring("\nStopping after step "));
     CHECK_THAT(said, ContainsSubstring("(Ctrl-C again to quit at once).\nSaved in " + folder));
     CHECK_THAT(said, EndsWith(". Continue with: fledge train --resume " + folder + "\n"));
-    CHECK(fledge_says({"generate", folder, "b", "--seed", "1"}).status == 0);
+    done({"generate", folder, "b", "--seed", "1"});
     desk.check_goes_on("stopped", stop.call);
   }
 }
@@ -108,8 +106,8 @@ TEST_CASE("interrupts: a second one, a stop by the shell, a pipe without a reade
     desk.check_goes_on("unread");
   }
   fs::copy(desk / "whole", desk / "further");
-  const Words further{"--steps", "300", "--lr", "0.002", "--json"};
-  REQUIRE(fledge_says(desk.resumed("whole") + further).status == 0);
+  const Words further = words("--steps 300 --lr 0.002 --json");
+  done(desk.resumed("whole") + further);
   Running run(desk.resumed("further") + further);
   REQUIRE(run.says("\"step\":160,"));
   CHECK(run.end(SIGINT) == 130);
@@ -130,7 +128,7 @@ TEST_CASE("interrupts: without -o nothing is lost; with --no-save that nothing w
     CHECK_THAT(text_of(errors), EndsWith(saves ? "fledge train --resume poems-run\n"
                                                : ". Nothing was saved: add -o DIR.\n"));
   }
-  CHECK(fledge_says({"train", "--resume", desk / "poems-run", "-q"}).status == 0);
+  done({"train", "--resume", desk / "poems-run", "-q"});
 }
 
 TEST_CASE("interrupts: a second trainer is kept out of the folder, and changes nothing") {
@@ -151,15 +149,14 @@ TEST_CASE("interrupts: a second trainer is kept out of the folder, and changes n
 }
 
 TEST_CASE("interrupts: between the best evaluation and the message that the model overfits") {
-  const Words by_heart{"--tokens", "word", "--layers",  "1",    "--width", "32",
-                       "--heads",  "1",    "--context", "16",   "--batch", "8",
-                       "--steps",  "300",  "--lr",      "0.02", "--json"};
-  Desk desk;
+  const Desk desk;
   write_file(desk.poems(), small_text(25));
   const Words line =
-      Words{"train", desk.poems(), "--patience", "0", "--dropout", "0", "--eval-every", "20"} +
-      by_heart;
-  const Result whole = fledge_says(line + Words{"-o", desk / "whole"});
+      Words{"train", desk.poems()} +
+      words(
+          "--patience 0 --dropout 0 --eval-every 20 --tokens word --layers 1 --width 32 --heads 1 "
+          "--context 16 --batch 8 --steps 300 --lr 0.02 --json");
+  const Result whole = done(line + Words{"-o", desk / "whole"});
   const std::string found = "\"since\":";
   const std::size_t at = whole.out.find(found, whole.out.find("{\"type\":\"overfitting\""));
   REQUIRE(at != whole.out.npos);
@@ -167,29 +164,23 @@ TEST_CASE("interrupts: between the best evaluation and the message that the mode
   Running run(line + Words{"-o", desk / "stopped"});
   REQUIRE(run.says("{\"type\":\"best\",\"step\":" + since));
   run.end(SIGTERM);
-  CHECK(fledge_says({"train", "--resume", desk / "stopped"}).status == 0);
+  done({"train", "--resume", desk / "stopped"});
   CHECK((files_in(desk / "stopped") == files_in(desk / "whole")));
 }
 
 TEST_CASE("interrupts: Ctrl-C breaks off what is in hand, within a second of work") {
   const Desk desk;
   write_file(desk / "long.txt", small_text(6000));
-  const Words line{"train",     desk / "long.txt",
-                   "-o",        desk / "run",
-                   "--layers",  "4",
-                   "--heads",   "4",
-                   "--width",   "64",
-                   "--context", "64",
-                   "--steps",   "2",
-                   "--valid",   "0.6",
-                   "--json"};
+  const Words line =
+      Words{"train", desk / "long.txt", "-o", desk / "run"} +
+      words("--layers 4 --heads 4 --width 64 --context 64 --steps 2 --valid 0.6 --batch 12 --json");
   // A step that takes seconds, and a last evaluation that takes longer still.
   const char* many = sanitized ? "8" : "40";
   for (const char* accumulate : {many, "1"}) {
     CAPTURE(accumulate);
     const bool in_step = accumulate == many;
     const std::string errors = desk / "err";
-    Running run(line + Words{"--accumulate", accumulate, "--batch", "12", "--force"}, errors);
+    Running run(line + Words{"--accumulate", accumulate, "--force"}, errors);
     REQUIRE(run.says("\"type\":\"start\""));
     const double begin = run.processor_seconds();
     REQUIRE(run.says(in_step ? "\"step\":1," : "\"step\":2,"));
@@ -203,7 +194,7 @@ TEST_CASE("interrupts: Ctrl-C breaks off what is in hand, within a second of wor
     CHECK_THAT(
         said, ContainsSubstring(in_step ? "\nStopping after step 1 (Ctrl-C" : "\nStopping after "));
     CHECK_THAT(said, !ContainsSubstring("Done:"));
-    CHECK(fledge_says({"generate", desk / "run", "--tokens-out", "2"}).status == 0);
+    done({"generate", desk / "run", "--tokens-out", "2"});
   }
 }
 
@@ -222,10 +213,9 @@ TEST_CASE("interrupts: until the first step Ctrl-C ends the run at once") {
 }
 
 TEST_CASE("interrupts: Ctrl-C at any moment, and what goes on ends in the same bytes") {
-  const Stopped desk({"--valid", "0.4"},
-                     {"--layers", "2", "--heads", "2", "--width", "32", "--batch", "4", "--context",
-                      "32", "--steps", "12", "--json"},
-                     1500);
+  const Stopped desk(
+      {"--valid", "0.4"},
+      words("--layers 2 --heads 2 --width 32 --batch 4 --context 32 --steps 12 --json"), 1500);
   Running whole(desk.begun("again"));
   CHECK(whole.end() == 0);
   const double all = whole.processor_seconds();
@@ -253,9 +243,7 @@ TEST_CASE("interrupts: Ctrl-C at any moment, and what goes on ends in the same b
 TEST_CASE("interrupts: killed again and again, without a step lost or taken twice", "[kills]") {
   const char* wish = std::getenv("FLEDGE_KILLS");
   const int kills = wish ? std::atoi(wish) : 12;
-  Words sizes = paced;
-  sizes.resize(sizes.size() - 3);  // "--steps", "150", "--json"
-  const Stopped desk({"--steps", std::to_string(20 + 10 * kills)}, sizes);
+  const Stopped desk({"--steps", std::to_string(20 + 10 * kills)}, words(tiny_model));
   std::mt19937 draw(static_cast<unsigned>(kills));
   int killed = 0, too_early = 0;
   const auto has_begun = [&] { return fs::exists(desk / "killed/run.safetensors"); };
@@ -270,7 +258,7 @@ TEST_CASE("interrupts: killed again and again, without a step lost or taken twic
     killed += was_killed && has_begun();
     too_early = has_begun() ? 0 : too_early + 1;
     if (has_begun())  // whenever it is there it loads
-      CHECK(fledge_says({"generate", desk / "killed", "--tokens-out", "0"}).status == 0);
+      done({"generate", desk / "killed", "--tokens-out", "0"});
   }
   desk.check_goes_on("killed");
 }

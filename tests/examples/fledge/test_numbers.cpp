@@ -15,12 +15,7 @@ using fledge::Dim;
 
 namespace {
 
-StrictJson json_of(const Words& line) {
-  CAPTURE(line);
-  const Result result = fledge_says(line + Words{"--json"});
-  CHECK(result.status == 0);
-  return strict_json(result.out);
-}
+StrictJson json_of(const Words& line) { return strict_json(done(line + Words{"--json"}).out); }
 
 /// The characters of the desk's text.
 const fledge::Corpus& corpus() {
@@ -75,10 +70,8 @@ void check_step(const StrictJson& step, std::size_t position, Dim token,
 TEST_CASE("fledge generate: probabilities, attention and --why are those of the step that drew") {
   const Desk desk;
   const std::string deep = desk / "deep";
-  REQUIRE(fledge_says({"train", desk.poems(), "-o", deep, "-q", "--layers", "2", "--heads", "2",
-                       "--width", "16", "--context", "40", "--batch", "2", "--steps", "5", "--lr",
-                       "0.03"})
-              .status == 0);
+  done(Words{"train", desk.poems(), "-o", deep, "-q"} +
+       words("--layers 2 --heads 2 --width 16 --context 40 --batch 2 --steps 5 --lr 0.03"));
   const std::pair<Words, fledge::SampleOptions> ways[] = {
       {{}, {}},
       {{"--temperature", "1.7"}, {.temperature = 1.7}},
@@ -211,11 +204,10 @@ TEST_CASE("fledge train: the losses that are shown are those of the model, with 
 TEST_CASE("fledge train: the last report is about the model that is kept, and eval agrees") {
   const Desk desk;
   const std::string run = desk / "run";
-  const Result result = fledge_says(  // a rate that is too high: the best is not the last
-      {"train",     desk.poems(), "-o",       run,   "--eval-every", "1",  "--lr",    "3",
-       "--warmup",  "0",          "--layers", "1",   "--width",      "16", "--heads", "1",
-       "--context", "16",         "--steps",  "200", "--patience",   "2",  "--json"});
-  CHECK(result.status == 0);
+  const Result result = done(  // a rate that is too high: the best is not the last
+      Words{"train", desk.poems(), "-o", run} +
+      words("--eval-every 1 --lr 3 --warmup 0 --layers 1 --width 16 --heads 1 --context 16 "
+            "--steps 200 --patience 2 --json"));
   const std::vector<StrictJson> events = json_lines(result.out);
   const StrictJson& end = events.back();
   const double best = end["best_held_out_loss"].number();

@@ -38,20 +38,14 @@ struct PaddedFolder : Desk {
   }
   /// fledge train goes on from the folder, into "run".
   std::string continued(const Words& how) const {
-    const Result result = fledge_says(Words{"train", poems(), "--from", folder, "-o", *this / "run",
-                                            "--steps", "2", "--batch", "2", "--lr", "0"} +
-                                      how);
-    INFO(result.err);
-    CHECK(result.status == 0);
+    done(Words{"train", poems(), "--from", folder, "-o", *this / "run"} +
+         words("--steps 2 --batch 2 --lr 0") + how);
     return *this / "run";
   }
 };
 
 std::string text(const std::string& folder, const Words& how) {
-  const Result result = fledge_says(Words{"generate", folder, "--seed", "1"} + how);
-  CAPTURE(how, result.err);
-  CHECK(result.status == 0);
-  return result.out;
+  return done(Words{"generate", folder, "--seed", "1"} + how).out;
 }
 
 }  // namespace
@@ -64,7 +58,7 @@ TEST_CASE("other folders: rows without a token are never drawn and have no proba
     for (const Words& how : {Words{}, Words{"--temperature", "0"}, Words{"--probs"},
                              Words{"--json"}, Words{"--top-k", "5"}})
       CHECK(text(folder, Words{"birds", "--tokens-out", "40"} + how).size() > 40);
-    CHECK(fledge_says({"page", folder, "-o", desk / "page.html"}).status == 0);
+    done({"page", folder, "-o", desk / "page.html"});
     CHECK_THAT(text_of(desk / "page.html"), ContainsSubstring("\"without_text\":[265,266,"));
   }
   // --why, --probs and --what-if share all probability among tokens with text.
@@ -104,7 +98,7 @@ TEST_CASE("other folders: the tokens of the folder end texts, and a run keeps th
     desk.set("\"eos_token_id\": 264", "\"eos_token_id\": " + std::string(in_config));
     if (*in_generation) write_file(desk.folder + "/generation_config.json", in_generation);
     const std::string run = desk.continued({"-q"}), out = desk / "out";
-    CHECK(fledge_says({"export", run, "-o", out}).status == 0);
+    done({"export", run, "-o", out});
     for (const std::string& folder : {desk.folder, run, out})
       CHECK(text(folder, how) == (ends ? "birds\n" : "birdsalalal\n"));
   }

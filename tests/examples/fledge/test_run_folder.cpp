@@ -10,8 +10,6 @@ using namespace testing;
 
 namespace {
 
-const Words slow_unsaved{"--json", "--accumulate", "2000", "--save-every", "0"};
-
 /// A run, and what is said of it once its file has other bytes.
 struct Damaged : Desk {
   std::string folder = run("run"), path = folder + "/run.safetensors", good = text_of(path);
@@ -168,8 +166,10 @@ TEST_CASE("a closed stream does not end up in the run's files; a full disk is sa
 
 TEST_CASE("a run whose folder is moved stays in it; removed, it says so and makes none") {
   const Desk desk;
-  const Words line = Words{"train", desk.poems(), "-o", desk / "run"} + tiny + slow_unsaved;
-  Running first(line);
+  const Words line = Words{"train", desk.poems(), "-o", desk / "run"} + tiny +
+                     words("--json --accumulate 2000"),
+              unsaved{"--save-every", "0"};
+  Running first(line + unsaved);
   REQUIRE(first.says("\"step\":2,"));
   fs::rename(desk / "run", desk / "moved");
   const auto second = files_in(desk.run("run", {"--seed", "2"}));
@@ -177,7 +177,7 @@ TEST_CASE("a run whose folder is moved stays in it; removed, it says so and make
   CHECK((files_in(desk / "run") == second));
   CHECK((files_in(desk / "moved") == files_in(desk.run("whole", {"--accumulate", "2000"}))));
   fs::remove_all(desk / "run");
-  Running run(line, desk / "errors");
+  Running run(line + unsaved, desk / "errors");
   REQUIRE(run.says("\"step\":1,"));
   run.signal(SIGSTOP);  // else it could write between the removals of its files and its folder
   fs::remove_all(desk / "run");
@@ -188,10 +188,7 @@ TEST_CASE("a run whose folder is moved stays in it; removed, it says so and make
           EndsWith("begin again: fledge train FILE -o DIR\n"));
   CHECK(!fs::exists(desk / "run"));
   // That a run diverged is said before what it could not write.
-  Running lost(Words{"train", desk.poems(), "-o", desk / "run", "--json", "--accumulate", "2000",
-                     "--lr", "1e6", "--clip", "0", "--warmup", "4"} +
-                   tiny,
-               desk / "errors");
+  Running lost(line + words("--lr 1e6 --clip 0 --warmup 4"), desk / "errors");
   REQUIRE(lost.says("\"step\":1,"));
   fs::create_directories(desk / "run/.fledge-new/thesis");
   CHECK(lost.end() == 1);
@@ -232,9 +229,9 @@ TEST_CASE("links and backups of a run keep what they have; a user's files stay")
 TEST_CASE(
     "fledge train --from: a run that is killed at once goes on with the weights it began with") {
   const Desk desk;
-  const Words line{"train", desk.poems(), "--from", desk.run("base"), "--steps",
-                   "4",     "--batch",    "2",      "--accumulate",   "2000"};
-  CHECK(fledge_says(line + Words{"-o", desk / "whole", "-q"}).status == 0);
+  const Words line = Words{"train", desk.poems(), "--from", desk.run("base")} +
+                     words("--steps 4 --batch 2 --accumulate 2000");
+  done(line + Words{"-o", desk / "whole", "-q"});
   Running run(line + Words{"-o", desk / "run", "--json"});
   REQUIRE(run.says("\"type\":\"start\""));
   run.end(SIGKILL);

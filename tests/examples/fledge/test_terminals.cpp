@@ -134,7 +134,7 @@ TEST_CASE("terminals: the bar loses the pair, the curve, times and itself as a t
   CHECK(run(line).err.find_first_of("\x1b\r\b") == std::string::npos);
   CHECK(run_on_terminal(line + Words{"--quiet"}).out.empty());
   // A run that diverges has no bar that ends happily behind that of its tables.
-  const Result lost = run_on_terminal(line + Words{"--lr", "1e6", "--clip", "0", "--warmup", "4"});
+  const Result lost = run_on_terminal(line + words("--lr 1e6 --clip 0 --warmup 4"));
   CHECK(lost.status == 4);
   const std::string counted = "Counting tables 100%";
   CHECK(lost.out.rfind("100%") + 4 == lost.out.find(counted) + counted.size());

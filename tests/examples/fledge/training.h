@@ -26,8 +26,8 @@ namespace testing {
 namespace fs = std::filesystem;
 
 /// So small a model, and so few steps, that a run takes some hundredths of a second.
-inline const Words tiny{"--layers",  "1",  "--width", "16", "--heads", "1",
-                        "--context", "16", "--batch", "2",  "--steps", "20"};
+inline const std::string tiny_model = "--layers 1 --width 16 --heads 1 --context 16 --batch 2 ";
+inline const Words tiny = words(tiny_model + "--steps 20");
 
 inline std::string text_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -63,16 +63,16 @@ inline Files files_in(const std::string& folder) {
   return files;
 }
 
-/// A run of the tiny model that must succeed. Without -o nothing is saved.
-inline Result trained(const Words& arguments) {
-  const bool saves = std::find(arguments.begin(), arguments.end(), "-o") != arguments.end();
-  Result result = fledge_says(Words{"train"} + arguments +
-                              (arguments[0] == "--resume" ? Words{}
-                               : saves                    ? tiny
-                                                          : tiny + Words{"--no-save"}));
-  INFO(result.err);
+/// A command that must succeed.
+inline Result done(const Words& arguments) {
+  Result result = fledge_says(arguments);
+  CAPTURE(arguments, result.err);
   CHECK(result.status == 0);
   return result;
+}
+/// A run of the tiny model, or one that goes on.
+inline Result trained(const Words& arguments) {
+  return done(Words{"train"} + arguments + (arguments[0] == "--resume" ? Words{} : tiny));
 }
 
 /// A folder with the text "poems.txt".
@@ -88,8 +88,7 @@ struct Desk : Folder {
 
 /// The tiny model in a run that its reader paces: the pipe of `Running` holds some forty rows of
 /// --json, so that the run waits in its first hundred steps until they are read.
-inline const Words paced{"--layers", "1", "--width", "16",  "--heads", "1", "--context", "16",
-                         "--batch",  "2", "--steps", "150", "--json"};
+inline const Words paced = words(tiny_model + "--steps 150 --json");
 
 /// The program while it runs, its standard output in a pipe as small as can be.
 class Running {

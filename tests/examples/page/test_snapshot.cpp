@@ -16,12 +16,12 @@ using namespace fledge::page;
 
 namespace {
 
-Corpus words_of(Reading reading) {
+Corpus animals_as(Reading reading) {
   return read_corpus("birds walk over there\ncats walk too\nbirds fly\nwho knows birds\n",
                      {.reading = reading, .tokens = Tokens::word, .valid = 0});
 }
 const Corpus& animals() {
-  static const Corpus read = words_of(Reading::lines);
+  static const Corpus read = animals_as(Reading::lines);
   return read;
 }
 
@@ -195,7 +195,7 @@ TEST_CASE("default_plan: sentences of the text, and what follows them; as an eve
   CHECK(plan.map.size() == static_cast<std::size_t>(size));
   CHECK(lines.tokenizer.symbols()[static_cast<std::size_t>(plan.map[0])] == "\n");  // most frequent
 
-  const Plan other = default_plan(words_of(Reading::stream), 5);
+  const Plan other = default_plan(animals_as(Reading::stream), 5);
   for (const Plan::Sentence& sentence : other.sentences) CHECK(sentence.ids.size() == 5);
   CHECK_FALSE(other.end);
   CHECK_FALSE(other.sentences.back().next);  // the text is over
