@@ -77,6 +77,8 @@ Request parse(const Command& words) {
     };
     if (word == "--full" || word == "--list" || word == "--answer" || word == "--help") {
       request.flags.insert(word);
+    } else if (word == "-h") {
+      request.flags.insert("--help");
     } else if (word == "--only") {
       request.only = value();
     } else if (word == "--work") {
