@@ -103,13 +103,28 @@ std::vector<int> statuses(const RecordedCall& call, const std::string& failure) 
   return {0, 1};
 }
 
-/// After a command that ended with this status, with a fault.
-void check_left(const World& world, const Scenario& scenario, const std::string& place,
-                const Ending& ending) {
-  if (ending.status == 0 || !scenario.writes)
-    scenario.check_finished(place + "/run");
-  else
-    world.check_run(scenario, place + "/run");
+/// The command with a fault must end with one of these statuses. If it succeeded, all is as without the
+/// fault; a command that only reads has changed nothing; a run is whole and goes on.
+Case disturbed(const World& world, const Scenario& scenario, const std::string& name,
+               const std::vector<int>& statuses,
+               const std::function<Ending(const std::string& place)>& run) {
+  return {name, [&world, &scenario, statuses, run](const std::string& place) {
+            scenario.set_up(place);
+            const Ending ending = run(place);
+            check_ending(ending, statuses);
+            if (ending.status == 0) expect(ending.out == scenario.out, "exit 0, other output");
+            if (ending.status == 0 || !scenario.writes)
+              scenario.check_finished(place + "/run");
+            else
+              world.check_run(scenario, place + "/run");
+          }};
+}
+/// With this value of FLEDGE_CALLS_FAIL.
+Case disturbed(const World& world, const Scenario& scenario, const std::string& name,
+               const std::vector<int>& statuses, const std::string& failure) {
+  return disturbed(world, scenario, name, statuses, [&, failure](const std::string& place) {
+    return world.start(scenario, place, failure).end();
+  });
 }
 
 Cases single_faults(const World& world) {
@@ -120,46 +135,38 @@ Cases single_faults(const World& world) {
                                                  : kind_of(call).failures);
       for (std::string failure; failures >> failure;) {
         const std::string index = number(call.record.index);
-        cases.push_back(
-            {"fault/" + scenario.name + "/" + index + "/" + failure + " (" + text_of(call) + ")",
-             [&world, &scenario, &call, failure, index](const std::string& place) {
-               scenario.set_up(place);
-               const Ending ending =
-                   world.start(scenario, place, index + ":" + word_of(failure)).end();
-               check_ending(ending, statuses(call, failure));
-               if (ending.status == 0) expect(ending.out == scenario.out, "exit 0, other output");
-               check_left(world, scenario, place, ending);
-             }});
+        cases.push_back(disturbed(
+            world, scenario,
+            "fault/" + scenario.name + "/" + index + "/" + failure + " (" + text_of(call) + ")",
+            statuses(call, failure), index + ":" + word_of(failure)));
       }
     }
   return cases;
 }
 
-/// Killed before a call, and again before another call of the run that goes on; 0: not again.
-Case kill(const World& world, const Scenario& scenario, std::size_t first, std::size_t second) {
-  return {"kill/" + scenario.name + "/" + number(first) + (second > 0 ? "+" + number(second) : ""),
-          [&world, &scenario, first, second](const std::string& place) {
-            scenario.set_up(place);
-            const Ending ending = world.start(scenario, place, number(first) + ":kill").end();
-            expect(ending.status == 128 + SIGKILL, "exit " + std::to_string(ending.status));
-            if (second > 0)
-              world.start(world.scenario("resume"), place, number(second) + ":kill").end();
-            world.check_run(scenario, place + "/run");
-          }};
-}
-
+/// Killed before each call, and again before another call of the run that goes on.
 Cases kills(const World& world) {
   Cases cases;
-  const std::size_t most = world.scenario("resume").calls.size();
+  const Scenario& resume = world.scenario("resume");
+  const std::size_t most = resume.calls.size();
   for (const Scenario& scenario : world.scenarios) {
     const std::size_t count = scenario.calls.size();
+    const std::string name = "kill/" + scenario.name + "/";
     if (!scenario.writes) continue;
-    for (std::size_t at = 1; at <= count; ++at) cases.push_back(kill(world, scenario, at, 0));
+    for (std::size_t at = 1; at <= count; ++at)
+      cases.push_back(
+          disturbed(world, scenario, name + number(at), {128 + SIGKILL}, number(at) + ":kill"));
     // The second places are others for each first, so that together they spread over all.
     const std::size_t second_step = 1 + most / most_second;
     for (std::size_t first = 1, turn = 0; first <= count; first += 1 + count / most_first, ++turn)
       for (std::size_t second = 1 + 7 * turn % second_step; second <= most; second += second_step)
-        cases.push_back(kill(world, scenario, first, second));
+        cases.push_back(disturbed(
+            world, scenario, name + number(first) + "+" + number(second), {128 + SIGKILL},
+            [&world, &scenario, &resume, first, second](const std::string& place) {
+              const Ending ending = world.start(scenario, place, number(first) + ":kill").end();
+              world.start(resume, place, number(second) + ":kill").end();
+              return ending;
+            }));
   }
   return cases;
 }
@@ -211,36 +218,22 @@ Cases failed_allocations(const World& world) {
   Cases cases;
   for (const Scenario& scenario : world.scenarios) {
     const testing::Folder place;
-    check_ending(
-        world.run_with_malloc(scenario, place.path(), "FLEDGE_COUNT_MALLOC=" + (place / "count")),
-        {0});
+    scenario.set_up(place.path());
+    world.run_with_malloc(scenario, place.path(), "FLEDGE_COUNT_MALLOC=" + (place / "count"));
     long count = 0;
     std::ifstream(place / "count") >> count;
     expect(count > 0, "no allocation was counted in " + scenario.name);
     for (long n = 1; n <= count; n += 1 + (count - 1) / most_allocations)
       for (const char* and_later : {"", "+"}) {
         const std::string which = std::to_string(n) + and_later;
-        cases.push_back({"malloc/" + scenario.name + "/" + which,
-                         [&world, &scenario, which](const std::string& at) {
-                           const Ending ending =
-                               world.run_with_malloc(scenario, at, "FLEDGE_FAIL_MALLOC=" + which);
-                           check_ending(ending, {0, 1});
-                           check_left(world, scenario, at, ending);
-                         }});
+        cases.push_back(disturbed(world, scenario, "malloc/" + scenario.name + "/" + which, {0, 1},
+                                  [&world, &scenario, which](const std::string& at) {
+                                    return world.run_with_malloc(scenario, at,
+                                                                 "FLEDGE_FAIL_MALLOC=" + which);
+                                  }));
       }
   }
   return cases;
-}
-
-Case interruption(const World& world, const Scenario& scenario, std::size_t at) {
-  return {"interrupt/" + scenario.name + "/" + number(at),
-          [&world, &scenario, at](const std::string& place) {
-            scenario.set_up(place);
-            const Ending ending = world.start(scenario, place, number(at) + ":interrupt").end();
-            check_ending(ending, {128 + SIGINT, 0});  // 0 when all was done already
-            if (ending.status == 0) scenario.check_finished(place + "/run");
-            world.check_run(scenario, place + "/run");
-          }};
 }
 
 /// How many of the calls in a log changed something in the run's folder. The folder itself and
@@ -295,7 +288,9 @@ Cases signals(const World& world) {
   for (const Scenario& scenario : world.scenarios) {
     const std::size_t count = scenario.calls.size();
     if (!scenario.writes) continue;
-    for (std::size_t at = 1; at <= count; ++at) cases.push_back(interruption(world, scenario, at));
+    for (std::size_t at = 1; at <= count; ++at)  // 0 when all was done already
+      cases.push_back(disturbed(world, scenario, "interrupt/" + scenario.name + "/" + number(at),
+                                {128 + SIGINT, 0}, number(at) + ":interrupt"));
     for (std::size_t at = 1, turn = 0; at <= count; at += 1 + count / most_stops, ++turn) {
       const Scenario& second = world.scenario(scenario.name == "begin" ? "begin"
                                               : turn % 2 == 0          ? "resume"

@@ -259,7 +259,6 @@ Process World::start(const Scenario& scenario, const std::string& place, const s
 
 Ending World::run_with_malloc(const Scenario& scenario, const std::string& place,
                               const std::string& variable) const {
-  scenario.set_up(place);
   return Process(with_program(scenario.words, place + "/run"),
                  environment(FLEDGE_MALLOC_LIBRARY) + Words{variable})
       .end();
