@@ -118,12 +118,12 @@ TEST_CASE("interrupts: without -o nothing is lost; with --no-save that nothing w
   const Desk desk;
   for (const bool saves : {true, false}) {
     const std::string errors = desk / "err", how = saves ? "" : " --no-save",
-                      events = desk / ("events" + how);
+                      events = desk / (saves ? "saved" : "unsaved");
     std::string line = "cd '" + desk.path() + "' && exec \"$0\" train poems.txt" + how;
     for (const std::string& word : tiny + Words{"--json", "--accumulate", "1000"})
       line += " " + word;
-    const Result result = in_shell("(" + line + ") >" + "'" + events + "'" + " 2>" + errors +
-                                   " & run=$!; until grep -q '\"step\":3,' " + "'" + events + "'" +
+    const Result result = in_shell("(" + line + ") >" + events + " 2>" + errors +
+                                   " & run=$!; until grep -q '\"step\":3,' " + events +
                                    "; do sleep 0.1; done; kill -TERM $run; wait $run");
     CHECK(result.status == 143);
     CHECK_THAT(text_of(errors), EndsWith(saves ? "fledge train --resume poems-run\n"
