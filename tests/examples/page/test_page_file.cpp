@@ -126,7 +126,7 @@ TEST_CASE("base64: the examples of RFC 4648, numbers in little-endian, and refus
   CHECK(base64_decoded(base64(all)) == all);
   CHECK(base64_decoded(base64(std::vector<std::uint16_t>{0x0201, 0xFFFF})) == "\x01\x02\xff\xff");
   CHECK(base64_decoded(base64(std::vector<float>{1.0F})) == std::string("\0\0\x80\x3f", 4));
-  const std::vector<double> numbers{0, -1.5, 3.25e10, 0.1F};
+  const std::vector<double> numbers{0, -1.5, 3.25e10F, 0.1F};
   CHECK(floats_of_base64(base64(numbers)) == numbers);
   for (const char* wrong : {"Zg=", "Z!==", "Zg==Zg=="})
     CHECK_THROWS_AS(base64_decoded(wrong), fledge::ValueError);
