@@ -40,19 +40,21 @@ std::string chromium_program() {
 
 Chromium::Chromium() {
   std::signal(SIGPIPE, SIG_IGN);  // a browser that has ended is an error of write()
-  std::vector<std::string> words{chromium_program(),
-                                 "--headless=new",
-                                 "--no-sandbox",
-                                 "--disable-gpu",
-                                 "--disable-dev-shm-usage",
-                                 "--no-first-run",
-                                 "--disable-background-networking",
-                                 "--disable-component-update",
-                                 "--disable-extensions",
-                                 "--hide-scrollbars",
-                                 "--remote-debugging-pipe",
-                                 "--user-data-dir=" + (profile_ / "profile"),
-                                 "about:blank"};
+  std::vector<std::string> words{
+      chromium_program(),
+      "--headless=new",
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-dev-shm-usage",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-extensions",
+      "--hide-scrollbars",
+      "--disable-ipc-flooding-protection",  // of addresses that change often
+      "--remote-debugging-pipe",
+      "--user-data-dir=" + (profile_ / "profile"),
+      "about:blank"};
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
