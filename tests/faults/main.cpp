@@ -53,38 +53,36 @@ using Cases = std::vector<Case>;
 
 std::string number(std::size_t n) { return std::to_string(n); }
 
-/// Ways in which a call can fail: names of errors, with + for all later calls too.
-const char* failures_of(const RecordedCall& call) {
-  if (call.creates()) return "ENOSPC ENOSPC+ EMFILE EACCES EINTR";
-  switch (call.record.kind) {
-    case Kind::open:
-      return "EIO EMFILE EACCES EINTR";
-    case Kind::write:
-      return "ENOSPC ENOSPC+ EIO EIO+ EINTR short zero";
-    case Kind::read:
-      return "EIO EINTR short";
-    case Kind::sync:
-      return "EIO EIO+ ENOSPC EINTR";
-    case Kind::close:
-      return "EIO EINTR";
-    case Kind::rename:
-      return "ENOSPC EIO EACCES ENOSPC+";
-    case Kind::make_folder:
-      return "ENOSPC EACCES EIO";
-    case Kind::lock:
-      return "ENOLCK EINTR";
-    case Kind::thread:
-      return "EAGAIN";
-    case Kind::list:
-      return "EIO EMFILE";
-    case Kind::seek:
-      return "EIO";
-    case Kind::status:
-    case Kind::unlink:
-    case Kind::remove_folder:
-      return "EIO EACCES";
-  }
-  return "";
+/// Of each kind of call its name, the ways in which it can fail (names of errors, with + for all later
+/// calls too), and whether it only reads.
+constexpr struct {
+  const char *name, *failures;
+  bool reads;
+} kinds[] = {{"open", "EIO EMFILE EACCES EINTR", true},
+             {"close", "EIO EINTR", true},
+             {"read", "EIO EINTR short", true},
+             {"write", "ENOSPC ENOSPC+ EIO EIO+ EINTR short zero", false},
+             {"fsync", "EIO EIO+ ENOSPC EINTR", false},
+             {"rename", "ENOSPC EIO EACCES ENOSPC+", false},
+             {"unlink", "EIO EACCES", false},
+             {"mkdir", "ENOSPC EACCES EIO", false},
+             {"rmdir", "EIO EACCES", false},
+             {"stat", "EIO EACCES", true},
+             {"lseek", "EIO", true},
+             {"flock", "ENOLCK EINTR", false},
+             {"readdir", "EIO EMFILE", true},
+             {"thread", "EAGAIN", false}};
+const auto& kind_of(const RecordedCall& call) {
+  return kinds[static_cast<std::size_t>(call.record.kind)];
+}
+
+/// "write 3", "rename a to b".
+std::string text_of(const RecordedCall& call) {
+  std::string text = kind_of(call).name;
+  if (call.record.descriptor >= 0) text += " " + std::to_string(call.record.descriptor);
+  if (!call.path.empty()) text += " " + call.path.substr(call.path.rfind('/') + 1);
+  if (!call.to.empty()) text += " to " + call.to.substr(call.to.rfind('/') + 1);
+  return text;
 }
 
 /// The word for FLEDGE_CALLS_FAIL.
@@ -100,71 +98,77 @@ std::string word_of(const std::string& failure) {
 /// An interrupted call and half of the bytes change nothing. A file that cannot be read may be
 /// unusable input (3); one that cannot be written is a failure (1).
 std::vector<int> statuses(const RecordedCall& call, const std::string& failure) {
-  constexpr Kind reads[] = {Kind::read, Kind::status, Kind::list, Kind::seek, Kind::close};
   if (failure == "EINTR" || failure == "short") return {0};
-  const bool only_reads = std::count(std::begin(reads), std::end(reads), call.record.kind) > 0 ||
-                          (call.record.kind == Kind::open && !call.creates());
-  return only_reads ? std::vector<int>{0, 1, 3} : std::vector<int>{0, 1};
+  if (kind_of(call).reads && !call.creates()) return {0, 1, 3};
+  return {0, 1};
 }
 
-/// After a command that ended with this status, with a fault.
-void check_left(const World& world, const Scenario& scenario, const std::string& place,
-                const Ending& ending) {
-  if (ending.status == 0 || !scenario.writes)
-    scenario.check_finished(place + "/run");
-  else
-    world.check_run(scenario, place + "/run");
+/// The command with a fault must end with one of these statuses. If it succeeded, all is as without the
+/// fault; a command that only reads has changed nothing; a run is whole and goes on.
+Case disturbed(const World& world, const Scenario& scenario, const std::string& name,
+               const std::vector<int>& statuses,
+               const std::function<Ending(const std::string& place)>& run) {
+  return {name, [&world, &scenario, statuses, run](const std::string& place) {
+            scenario.set_up(place);
+            const Ending ending = run(place);
+            check_ending(ending, statuses);
+            if (ending.status == 0)
+              expect(without_folder(ending.out, place + "/run") == scenario.out,
+                     "exit 0, other output");
+            if (ending.status == 0 || !scenario.writes)
+              scenario.check_finished(place + "/run");
+            else
+              world.check_run(scenario, place + "/run");
+          }};
+}
+/// With this value of FLEDGE_CALLS_FAIL.
+Case disturbed(const World& world, const Scenario& scenario, const std::string& name,
+               const std::vector<int>& statuses, const std::string& failure) {
+  return disturbed(world, scenario, name, statuses, [&, failure](const std::string& place) {
+    return world.start(scenario, place, failure).end();
+  });
 }
 
 Cases single_faults(const World& world) {
   Cases cases;
   for (const Scenario& scenario : world.scenarios)
     for (const RecordedCall& call : scenario.calls) {
-      std::istringstream failures(failures_of(call));
+      std::istringstream failures(call.creates() ? "ENOSPC ENOSPC+ EMFILE EACCES EINTR"
+                                                 : kind_of(call).failures);
       for (std::string failure; failures >> failure;) {
         const std::string index = number(call.record.index);
-        cases.push_back(
-            {"fault/" + scenario.name + "/" + index + "/" + failure + " (" + call.text() + ")",
-             [&world, &scenario, &call, failure, index](const std::string& place) {
-               scenario.set_up(place);
-               const Ending ending =
-                   world.start(scenario, place, index + ":" + word_of(failure)).end();
-               check_ending(ending, statuses(call, failure));
-               if (ending.status == 0)
-                 expect(without_folder(ending.out, place + "/run") == scenario.out,
-                        "exit 0, other output");
-               check_left(world, scenario, place, ending);
-             }});
+        cases.push_back(disturbed(
+            world, scenario,
+            "fault/" + scenario.name + "/" + index + "/" + failure + " (" + text_of(call) + ")",
+            statuses(call, failure), index + ":" + word_of(failure)));
       }
     }
   return cases;
 }
 
-/// Killed before a call, and again before another call of the run that goes on; 0: not again.
-Case kill(const World& world, const Scenario& scenario, std::size_t first, std::size_t second) {
-  return {"kill/" + scenario.name + "/" + number(first) + (second > 0 ? "+" + number(second) : ""),
-          [&world, &scenario, first, second](const std::string& place) {
-            scenario.set_up(place);
-            const Ending ending = world.start(scenario, place, number(first) + ":kill").end();
-            expect(ending.status == 128 + SIGKILL, "exit " + std::to_string(ending.status));
-            if (second > 0)
-              world.start(world.scenario("resume"), place, number(second) + ":kill").end();
-            world.check_run(scenario, place + "/run");
-          }};
-}
-
+/// Killed before each call, and again before another call of the run that goes on.
 Cases kills(const World& world) {
   Cases cases;
-  const std::size_t most = world.scenario("resume").calls.size();
+  const Scenario& resume = world.scenario("resume");
+  const std::size_t most = resume.calls.size();
   for (const Scenario& scenario : world.scenarios) {
     const std::size_t count = scenario.calls.size();
+    const std::string name = "kill/" + scenario.name + "/";
     if (!scenario.writes) continue;
-    for (std::size_t at = 1; at <= count; ++at) cases.push_back(kill(world, scenario, at, 0));
+    for (std::size_t at = 1; at <= count; ++at)
+      cases.push_back(
+          disturbed(world, scenario, name + number(at), {128 + SIGKILL}, number(at) + ":kill"));
     // The second places are others for each first, so that together they spread over all.
     const std::size_t second_step = 1 + most / most_second;
     for (std::size_t first = 1, turn = 0; first <= count; first += 1 + count / most_first, ++turn)
       for (std::size_t second = 1 + 7 * turn % second_step; second <= most; second += second_step)
-        cases.push_back(kill(world, scenario, first, second));
+        cases.push_back(disturbed(
+            world, scenario, name + number(first) + "+" + number(second), {128 + SIGKILL},
+            [&world, &scenario, &resume, first, second](const std::string& place) {
+              const Ending ending = world.start(scenario, place, number(first) + ":kill").end();
+              world.start(resume, place, number(second) + ":kill").end();
+              return ending;
+            }));
   }
   return cases;
 }
@@ -190,7 +194,7 @@ Cases power_cuts(const World& world) {
         ++variant;
         if (!seen.insert(left).second) continue;
         cases.push_back({name + number(call.record.index) + "/" + std::to_string(variant) + " (" +
-                             call.text() + ")",
+                             text_of(call) + ")",
                          [&world, &scenario, left](const std::string& place) {
                            write_tree(place, left);
                            world.check_run(scenario, place + "/run");
@@ -216,36 +220,22 @@ Cases failed_allocations(const World& world) {
   Cases cases;
   for (const Scenario& scenario : world.scenarios) {
     const testing::Folder place;
-    check_ending(
-        world.run_with_malloc(scenario, place.path(), "FLEDGE_COUNT_MALLOC=" + (place / "count")),
-        {0});
+    scenario.set_up(place.path());
+    world.run_with_malloc(scenario, place.path(), "FLEDGE_COUNT_MALLOC=" + (place / "count"));
     long count = 0;
     std::ifstream(place / "count") >> count;
     expect(count > 0, "no allocation was counted in " + scenario.name);
     for (long n = 1; n <= count; n += 1 + (count - 1) / most_allocations)
       for (const char* and_later : {"", "+"}) {
         const std::string which = std::to_string(n) + and_later;
-        cases.push_back({"malloc/" + scenario.name + "/" + which,
-                         [&world, &scenario, which](const std::string& at) {
-                           const Ending ending =
-                               world.run_with_malloc(scenario, at, "FLEDGE_FAIL_MALLOC=" + which);
-                           check_ending(ending, {0, 1});
-                           check_left(world, scenario, at, ending);
-                         }});
+        cases.push_back(disturbed(world, scenario, "malloc/" + scenario.name + "/" + which, {0, 1},
+                                  [&world, &scenario, which](const std::string& at) {
+                                    return world.run_with_malloc(scenario, at,
+                                                                 "FLEDGE_FAIL_MALLOC=" + which);
+                                  }));
       }
   }
   return cases;
-}
-
-Case interruption(const World& world, const Scenario& scenario, std::size_t at) {
-  return {"interrupt/" + scenario.name + "/" + number(at),
-          [&world, &scenario, at](const std::string& place) {
-            scenario.set_up(place);
-            const Ending ending = world.start(scenario, place, number(at) + ":interrupt").end();
-            check_ending(ending, {128 + SIGINT, 0});  // 0 when all was done already
-            if (ending.status == 0) scenario.check_finished(place + "/run");
-            world.check_run(scenario, place + "/run");
-          }};
 }
 
 /// How many of the calls in a log changed something in the run's folder. The folder itself and
@@ -300,7 +290,9 @@ Cases signals(const World& world) {
   for (const Scenario& scenario : world.scenarios) {
     const std::size_t count = scenario.calls.size();
     if (!scenario.writes) continue;
-    for (std::size_t at = 1; at <= count; ++at) cases.push_back(interruption(world, scenario, at));
+    for (std::size_t at = 1; at <= count; ++at)  // 0 when all was done already
+      cases.push_back(disturbed(world, scenario, "interrupt/" + scenario.name + "/" + number(at),
+                                {128 + SIGINT, 0}, number(at) + ":interrupt"));
     for (std::size_t at = 1, turn = 0; at <= count; at += 1 + count / most_stops, ++turn) {
       const Scenario& second = world.scenario(scenario.name == "begin" ? "begin"
                                               : turn % 2 == 0          ? "resume"

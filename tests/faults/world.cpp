@@ -122,16 +122,6 @@ bool RecordedCall::creates() const {
   return record.kind == Kind::open && (record.flags & O_CREAT) != 0;
 }
 
-std::string RecordedCall::text() const {
-  constexpr const char* names[] = {"open",  "close", "read", "write", "fsync", "rename",  "unlink",
-                                   "mkdir", "rmdir", "stat", "lseek", "flock", "readdir", "thread"};
-  std::string text = names[static_cast<std::size_t>(record.kind)];
-  if (record.descriptor >= 0) text += " " + std::to_string(record.descriptor);
-  if (!path.empty()) text += " " + path.substr(path.rfind('/') + 1);
-  if (!to.empty()) text += " to " + to.substr(to.rfind('/') + 1);
-  return text;
-}
-
 std::vector<RecordedCall> read_calls(const std::string& log) {
   std::ifstream file(log, std::ios::binary);
   std::vector<RecordedCall> calls;
@@ -275,7 +265,6 @@ Process World::start(const Scenario& scenario, const std::string& place, const s
 
 Ending World::run_with_malloc(const Scenario& scenario, const std::string& place,
                               const std::string& variable) const {
-  scenario.set_up(place);
   return Process(with_program(scenario.words, place + "/run"),
                  environment(FLEDGE_MALLOC_LIBRARY) + Words{variable})
       .end();

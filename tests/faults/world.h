@@ -58,8 +58,6 @@ struct RecordedCall {
   std::string path, to, data;
 
   bool creates() const;
-  /// "write 3", "rename a to b".
-  std::string text() const;
 };
 /// Throws std::runtime_error for a file that ends in the middle of a call.
 std::vector<RecordedCall> read_calls(const std::string& log);

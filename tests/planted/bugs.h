@@ -1,11 +1,15 @@
-// The planted bugs as bugs.txt has them, which also says how a block is written.
+// The planted bugs as bugs.txt has them, which also says how a block is written; how one is planted in
+// a text; and what a run says about it. All that only reads texts: programs/planted_table tests it.
 #pragma once
 
 #include <algorithm>
+#include <cctype>
+#include <cstdio>
 #include <map>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace planted {
@@ -43,6 +47,72 @@ inline std::vector<Bug> read_bugs(const std::string& text) {
     value += line.substr(std::min(space + 1, line.size()));
   }
   return bugs;
+}
+
+/// A text without its white space, which does not count, so that a new layout of a source leaves the
+/// table as it is; and where each letter stood.
+struct Dense {
+  std::string letters;
+  std::vector<std::size_t> places;
+
+  explicit Dense(std::string_view text) {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (std::isspace(static_cast<unsigned char>(text[i])) != 0) continue;
+      letters += text[i];
+      places.push_back(i);
+    }
+  }
+};
+
+/// How often `find` stands in `text`; they may not overlap.
+inline std::size_t occurrences(std::string_view text, std::string_view find) {
+  const std::string source = Dense(text).letters, wanted = Dense(find).letters;
+  if (wanted.empty()) return 0;
+  std::size_t count = 0, at = source.find(wanted);
+  for (; at != std::string::npos; at = source.find(wanted, at + wanted.size())) ++count;
+  return count;
+}
+
+/// `text` with the first `find` replaced; the text itself when there is none.
+inline std::string patched(std::string_view text, std::string_view find, std::string_view replace) {
+  const Dense source(text), wanted(find);
+  const std::size_t at = source.letters.find(wanted.letters);
+  if (wanted.letters.empty() || at == std::string::npos) return std::string(text);
+  const std::size_t begin = source.places[at];
+  const std::size_t last = source.places[at + wanted.letters.size() - 1];
+  return std::string(text.substr(0, begin)).append(replace).append(text.substr(last + 1));
+}
+
+/// How a program ended.
+struct Ending {
+  int status = -1;         // of its exit; -1 when a signal ended it
+  bool timed_out = false;  // its time was over
+};
+
+/// A verdict is one word of the table: "-" when the bug is not seen, "spared" when nobody was asked.
+inline bool is_seen(const std::string& verdict) { return verdict != "-" && verdict != "spared"; }
+
+struct OracleVerdicts {
+  std::string dual, differences;
+};
+
+/// Of the program planted_oracles, whose last line counts the wrong gradients of each oracle.
+inline OracleVerdicts oracle_verdicts(const Ending& ending, const std::string& output) {
+  if (ending.timed_out) return {"time", "time"};
+  const std::size_t last = output.rfind("wrong: dual ");
+  int dual = 0, differences = 0;
+  const bool is_whole = last != output.npos && output.ends_with('\n') &&
+                        std::sscanf(output.c_str() + last, "wrong: dual %d, differences %d", &dual,
+                                    &differences) == 2;
+  if (!is_whole || ending.status != (dual + differences > 0 ? 1 : 0)) return {"crash", "crash"};
+  const auto word = [](int wrong) { return wrong > 0 ? std::to_string(wrong) : "-"; };
+  return {word(dual), word(differences)};
+}
+
+inline std::string run_verdict(const Ending& ending) {
+  if (ending.timed_out) return "time";
+  if (ending.status < 0) return "crash";
+  return ending.status == 0 ? "-" : "fails";
 }
 
 }  // namespace planted

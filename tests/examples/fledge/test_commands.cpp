@@ -5,8 +5,8 @@
 #include <set>
 
 #include "examples/support/text.h"
-#include "examples/support/version.h"
-#include "tests/examples/fledge/training.h"
+#include "tests/examples/fledge/command.h"
+#include "tests/support/catch.h"
 
 using namespace testing;
 
@@ -39,9 +39,7 @@ std::string page_of(const Words& arguments, int columns = 80) {
 }  // namespace
 
 TEST_CASE("fledge: help lists every command; the pages of each fit every terminal") {
-  const std::string list = page_of({"--help"});
-  CHECK(list == fledge::commands_help());
-  CHECK(lines_of(list).size() <= 24);
+  const std::string list = page_of({"--help"}), version = page_of({"--version"});
   std::string joined = list;  // without the ends of wrapped lines
   for (std::size_t at = 0; (at = joined.find("\n      ", at)) != joined.npos;)
     joined.replace(at, joined.find_first_not_of(" \n", at) - at, " ");
@@ -51,7 +49,7 @@ TEST_CASE("fledge: help lists every command; the pages of each fit every termina
     CHECK(names.insert(command.name).second);
     CHECK_THAT(list, ContainsSubstring("  fledge " + command.name + " "));
     CHECK_THAT(joined, ContainsSubstring(" " + command.purpose));
-    CHECK(fledge_says({command.name, "--version"}).out == support::version_of("fledge") + "\n");
+    CHECK(page_of({command.name, "--version"}) == version);
     const std::string page = page_of({command.name, "--help"}),
                       all = page_of({command.name, "--help-all"});
     CHECK_THAT(page, ContainsSubstring("usage: fledge " + command.name));
@@ -60,7 +58,8 @@ TEST_CASE("fledge: help lists every command; the pages of each fit every termina
     for (const int columns : {40, 60})
       for (const char* which : {"--help", "--help-all"}) page_of({command.name, which}, columns);
   }
+  CHECK(lines_of(list).size() <= 24);
   for (const char* command : {"train", "generate", "gradcheck"})
     CHECK(lines_of(page_of({command, "--help"})).size() <= 24);
-  CHECK(run({FLEDGE_BINARY_DIR "/birds", "--version"}).out == support::version_of("birds") + "\n");
+  CHECK(run({FLEDGE_BINARY_DIR "/birds", "--version"}).out.substr(5) == version.substr(6));
 }

@@ -1,10 +1,8 @@
 // What is shown on a terminal, in colours and without, in any width; and that no text of a user
 // commands a terminal.
-#include <algorithm>
-
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
-#include "tests/examples/fledge/models.h"
+#include "tests/examples/fledge/training.h"
 #include "tests/support/sanitized.h"
 
 using namespace testing;
@@ -19,21 +17,20 @@ std::string all_replaced(std::string text, const std::string& from, const std::s
     text.replace(at, from.size(), to);
   return text;
 }
-
 std::size_t occurrences_of(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = 0; (at = text.find(part, at)) != text.npos; at += part.size()) ++found;
-  return found;
+  return (text.size() - all_replaced(text, part, "").size()) / part.size();
 }
-
-/// Whether a line of the screen begins with this text. ESC[J erases what the line showed before.
-bool begins_a_line(const std::string& out, const std::string& text) {
-  return occurrences_of(out, "\n" + text) + occurrences_of(out, "\x1b[J" + text) > 0;
+/// The table without the seconds of its summary, the one thing that differs between runs.
+std::string without_seconds(std::string text) {
+  const std::size_t begin = text.find(" compared twice, in "), end = text.find(" s\nlargest error");
+  REQUIRE(begin < end);
+  REQUIRE(end != text.npos);
+  return text.erase(begin, end - begin);
 }
 
 }  // namespace
 
-TEST_CASE("terminals: colours where they are wanted, and the same words under them") {
+TEST_CASE("terminals: colours where they are wanted, and the same bytes in every language") {
   const std::string good = support::Paint{true}.bold(support::Paint{true}.good("ok"));
   const std::string plain = without_seconds(fledge_says(one_op).out),
                     plain_json = fledge_says(one_op_json).out;
@@ -54,12 +51,7 @@ TEST_CASE("terminals: colours where they are wanted, and the same words under th
   const Result wrong = run_on_terminal({FLEDGE_BINARY_DIR "/fledge_wrong", "gradcheck", "halved"});
   CHECK(wrong.status == 1);
   CHECK_THAT(wrong.out, ContainsSubstring("\x1b[1m" + support::Paint{true}.bad("FAIL")));
-}
-
-TEST_CASE("terminals: the same bytes in every language, save the rule where there is UTF-8") {
-  const std::string plain = without_seconds(fledge_says(one_op).out),
-                    plain_json = fledge_says(one_op_json).out;
-  REQUIRE(occurrences_of(plain, "\n---") == 1);
+  // The rule is a line of its own where there is UTF-8.
   for (const char* language : {"C", "C.UTF-8", "de_DE.UTF-8", "tr_TR.UTF-8", "fr_FR"})
     for (const char* variable : {"LC_ALL", "LANG", "LC_NUMERIC"}) {
       if (sanitized && *language != 'd') continue;
@@ -68,6 +60,7 @@ TEST_CASE("terminals: the same bytes in every language, save the rule where ther
       const std::string shown = fledge_says(one_op, {{variable, language}}).out;
       CHECK(all_replaced(without_seconds(shown), "─", "-") == plain);
     }
+  CHECK(occurrences_of(plain, "\n---") == 1);
   CHECK(occurrences_of(fledge_says(one_op, {{"LC_ALL", "C.UTF-8"}}).out, "\n───") == 1);
 }
 
@@ -76,41 +69,59 @@ TEST_CASE("terminals: messages are wrapped between words, results fit the width"
   const std::string whole = fledge_says(wrong).err, indent(18, ' ');
   for (const int columns : {50, 80}) {
     const std::string shown = run_on_terminal(with_program(wrong), {}, columns).out;
-    const std::vector<std::string> lines = lines_of(shown);
+    const Words lines = lines_of(shown);
     CHECK(lines.size() > 2);
     for (std::size_t i = 0; i < lines.size(); ++i) {
       CHECK(lines[i].size() <= static_cast<std::size_t>(columns));
       CHECK((i == 0 || lines[i].starts_with(indent)));
     }
-    CHECK(all_replaced(all_replaced(shown, "\n" + indent, " "), "\n", "") ==
-          all_replaced(all_replaced(whole, "\n" + indent, " "), "\n", ""));
+    const auto joined = [&](const std::string& text) {
+      return all_replaced(all_replaced(text, "\n" + indent, " "), "\n", "");
+    };
+    CHECK(joined(shown) == joined(whole));
   }
-  const std::string run = models().words();
+  const Desk desk;
+  const std::string run = desk.run("run", {"--tokens", "word"});
   for (const Words& what : {Words{"inspect", run},
                             {"inspect", run, "--near", "birds"},
                             {"eval", run},
                             {"plot", run},
                             {"inspect", run, "--what-if", "birds walk", "--row", "walk=birds:1"},
-                            {"train", models().poems(), "--no-save", "--no-progress"}})
-    for (const char* language : {"C", "C.UTF-8"}) {
-      const Words line = what[0] == "train" ? what + tiny : what;
+                            Words{"train", desk.poems(), "--no-save", "--no-progress"} + tiny})
+    for (const char* language : {"C", "C.UTF-8"})
       for (const std::string& row :
-           lines_of(run_on_terminal(with_program(line), {{"LC_ALL", language}}, 40).out)) {
+           lines_of(run_on_terminal(with_program(what), {{"LC_ALL", language}}, 40).out)) {
         CAPTURE(what, row);
         if (row.starts_with("step=")) continue;  // for other programs
         CHECK(support::display_width(without_colours(row)) <= 40);
       }
-    }
 }
 
-TEST_CASE("terminals: a bar of the training, plain lines where the terminal has no commands") {
+TEST_CASE("terminals: the bar loses the pair, the curve, times and itself as a terminal narrows") {
   const Desk desk;
-  const Words line = with_program(Words{"train", desk.poems(), "--no-save"} + tiny);
-  for (const int columns : {20, 40, 80}) {
+  const Words line =
+      with_program(Words{"train", desk.poems(), "--no-save", "--watch", "b:i"} + tiny);
+  std::size_t before = 1000;
+  for (const int columns : {200, 120, 100, 85, 80, 70, 60, 40, 20}) {
+    CAPTURE(columns);
     const Result bar = run_on_terminal(line, {}, columns);
     CHECK(bar.status == 0);
-    CHECK(begins_a_line(bar.out, "100%"));
-    CHECK(occurrences_of(bar.out, "step=20 of=20") == 0);
+    CHECK(bar.out.find("step=20 of=20") == bar.out.npos);
+    const std::size_t end = bar.out.rfind("100%");
+    REQUIRE(end != bar.out.npos);
+    CHECK((bar.out[end - 1] == '\n' || bar.out.substr(end - 3, 3) == "\x1b[J"));
+    const std::string last = without_colours(bar.out.substr(end, bar.out.find('\n', end) - end));
+    CAPTURE(last);
+    bool is_shown = columns == 200;  // what goes first comes first; then all that follow are there
+    for (const char* part : {"b -> i ", "@@", " + ", "100%|", " held-out ", " loss "}) {
+      CHECK((last.find(part) != last.npos || !is_shown));
+      is_shown = last.find(part) != last.npos;
+    }
+    CHECK(is_shown);
+    if (columns == 20) CHECK(last == "100% 20/20 loss 2.8");
+    CHECK(support::display_width(last) < columns);
+    CHECK(last.size() <= before);
+    before = last.size();
   }
   CHECK(occurrences_of(run_on_terminal(line).out, "Counting tables 100%|") == 1);
   for (const auto& [words, extra] :
@@ -123,34 +134,31 @@ TEST_CASE("terminals: a bar of the training, plain lines where the terminal has 
   CHECK(run(line).err.find_first_of("\x1b\r\b") == std::string::npos);
   CHECK(run_on_terminal(line + Words{"--quiet"}).out.empty());
   // A run that diverges has no bar that ends happily behind that of its tables.
-  const Result lost = run_on_terminal(line + Words{"--lr", "1e6", "--clip", "0", "--warmup", "4"});
+  const Result lost = run_on_terminal(line + words("--lr 1e6 --clip 0 --warmup 4"));
   CHECK(lost.status == 4);
   const std::string counted = "Counting tables 100%";
   CHECK(lost.out.rfind("100%") + 4 == lost.out.find(counted) + counted.size());
   CHECK_THAT(lost.out, EndsWith("try --lr 0.004, or --clip 1\n"));
-}
-
-TEST_CASE("terminals: on a tall one the plot is redrawn in place, on another it is not") {
-  const Desk desk;
-  const Words line =
-      with_program(Words{"train", desk.poems(), "--no-save", "--accumulate", "400"} + tiny);
-  const Result tall = run_on_terminal(line, {}, 80, 50), low = run_on_terminal(line, {}, 80, 24);
-  CHECK(tall.status == 0);
-  CHECK_THAT(tall.out, ContainsSubstring("\x1b[15A\r\x1b[J"));
-  CHECK(low.out.find("A\r\x1b[J") == low.out.npos);
-  CHECK_THAT(low.out, ContainsSubstring("held-out"));
+  // On a tall terminal the plot is redrawn in place.
+  for (const bool is_tall : {true, false}) {
+    const Result plot =
+        run_on_terminal(line + Words{"--accumulate", "400"}, {}, 80, is_tall ? 50 : 24);
+    CHECK(plot.status == 0);
+    CHECK((plot.out.find("\x1b[15A\r\x1b[J") != plot.out.npos) == is_tall);
+    CHECK_THAT(plot.out, ContainsSubstring("held-out"));
+  }
 }
 
 TEST_CASE("terminals: no word of a user reaches one raw, in names, in texts and in tokens") {
   const Desk desk;
   std::string text = small_text();
   for (int i = 0; i < 300; ++i) text += "\x1b[2J\x07";
-  write_text(desk / "hostile.txt", text + "\xc2\x9b \xe2\x80\xae \xd8\x9c\x7f\n");
+  write_file(desk / "hostile.txt", text + "\xc2\x9b \xe2\x80\xae \xd8\x9c\x7f\n");
   const std::string run = desk / "run", hostile = "\x1b[31m\xc2\x9b\xe2\x80\xae";
   const Result json = trained({desk / "hostile.txt", "-o", run, "--json", "-q"});
   CHECK(json.out.find_first_of("\xc2\xe2\xd8\x7f\x1b\x07") == std::string::npos);
   CHECK(json_lines(json.out).size() > 20);
-  const Words drawn = with_seed({run, "\x1b[2J", "--tokens-out", "60"});
+  const Words drawn{"generate", run, "\x1b[2J", "--tokens-out", "60", "--seed", "1"};
   for (const Words& line :
        {Words{"train", hostile},
         {"generate", hostile},
@@ -175,5 +183,5 @@ TEST_CASE("terminals: no word of a user reaches one raw, in names, in texts and 
   const std::string piped = fledge_says(drawn).out;
   CHECK_THAT(piped, StartsWith("\x1b[2J"));
   CHECK(run_on_terminal(with_program(drawn + Words{"--raw"})).out == piped);
-  CHECK(read_line(fledge_says(drawn + Words{"--json"}).out)["prompt"].string() == "\x1b[2J");
+  CHECK(strict_json(fledge_says(drawn + Words{"--json"}).out)["prompt"].string() == "\x1b[2J");
 }

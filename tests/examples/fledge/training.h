@@ -1,4 +1,4 @@
-// Small texts, tiny models and their folders, for the tests of `fledge train`.
+// Small texts, tiny models and their folders.
 #pragma once
 
 #include <fcntl.h>
@@ -15,8 +15,6 @@
 #include <map>
 #include <random>
 #include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "tests/examples/fledge/command.h"
 #include "tests/support/catch.h"
@@ -25,20 +23,12 @@
 
 namespace testing {
 
-using Words = std::vector<std::string>;
-
-inline Words operator+(Words first, const Words& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
+namespace fs = std::filesystem;
 
 /// So small a model, and so few steps, that a run takes some hundredths of a second.
-inline const Words tiny{"--layers",  "1",  "--width", "16", "--heads", "1",
-                        "--context", "16", "--batch", "2",  "--steps", "20"};
+inline const std::string tiny_model = "--layers 1 --width 16 --heads 1 --context 16 --batch 2 ";
+inline const Words tiny = words(tiny_model + "--steps 20");
 
-inline void write_text(const std::string& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
 inline std::string text_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -56,12 +46,6 @@ inline std::string small_text(int lines = 60) {
   return text;
 }
 
-/// A folder with the text "poems.txt".
-struct Desk : Folder {
-  Desk() { write_text(poems(), small_text()); }
-  std::string poems() const { return *this / "poems.txt"; }
-};
-
 /// The text with the first `from` in it replaced.
 inline std::string replaced(std::string text, const std::string& from, const std::string& to) {
   const std::size_t at = text.find(from);
@@ -69,52 +53,42 @@ inline std::string replaced(std::string text, const std::string& from, const std
   return text.replace(at, from.size(), to);
 }
 
-/// The bytes of files, by name.
+/// The bytes of all files below a folder, by path; of what is no regular file its kind.
 using Files = std::map<std::string, std::string>;
-
-/// Those of the files in a folder, without the lock file.
 inline Files files_in(const std::string& folder) {
   Files files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.is_regular_file() && entry.path().filename() != ".lock")
-      files[entry.path().filename().string()] = text_of(entry.path().string());
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    files[entry.path().lexically_relative(folder).string()] =
+        entry.is_regular_file() ? text_of(entry.path().string()) : "no regular file";
   return files;
 }
 
-/// What run.safetensors in a folder has under a key of its metadata: "notes" or "settings".
-inline std::string noted_in(const std::string& folder, const std::string& key) {
-  return fledge::stored_header(text_of(folder + "/run.safetensors")).text(key);
-}
-/// Its numbers: all weights and moments.
-inline std::string numbers_in(const std::string& folder) {
-  const std::string file = text_of(folder + "/run.safetensors");
-  return file.substr(static_cast<std::size_t>(fledge::stored_header(file).end));
-}
-inline std::string log_of(const std::string& folder) { return text_of(folder + "/events.jsonl"); }
-
-inline std::vector<StrictJson> json_lines(const std::string& text) {
-  std::vector<StrictJson> values;
-  for (const std::string& line : lines_of(text)) values.push_back(strict_json(line));
-  return values;
-}
-
-/// A run of the tiny model that must succeed. Without -o nothing is saved.
-inline Result trained(const Words& arguments, std::string_view standard_input = "") {
-  const bool saves = std::find(arguments.begin(), arguments.end(), "-o") != arguments.end();
-  const Words line = Words{"train"} + arguments +
-                     (arguments[0] == "--resume" ? Words{}
-                      : saves                    ? tiny
-                                                 : tiny + Words{"--no-save"});
-  Result result = run(with_program(line), {}, standard_input);
-  INFO(result.err);
+/// A command that must succeed.
+inline Result done(const Words& arguments) {
+  Result result = fledge_says(arguments);
+  CAPTURE(arguments, result.err);
   CHECK(result.status == 0);
   return result;
 }
+/// A run of the tiny model, or one that goes on.
+inline Result trained(const Words& arguments) {
+  return done(Words{"train"} + arguments + (arguments[0] == "--resume" ? Words{} : tiny));
+}
+
+/// A folder with the text "poems.txt".
+struct Desk : Folder {
+  Desk() { write_file(poems(), small_text()); }
+  std::string poems() const { return *this / "poems.txt"; }
+  /// A run of the tiny model in a folder of this name.
+  std::string run(const std::string& name, const Words& how = {}) const {
+    trained(Words{poems(), "-o", *this / name} + how);
+    return *this / name;
+  }
+};
 
 /// The tiny model in a run that its reader paces: the pipe of `Running` holds some forty rows of
 /// --json, so that the run waits in its first hundred steps until they are read.
-inline const Words paced{"--layers", "1", "--width", "16",  "--heads", "1", "--context", "16",
-                         "--batch",  "2", "--steps", "150", "--json"};
+inline const Words paced = words(tiny_model + "--steps 150 --json");
 
 /// The program while it runs, its standard output in a pipe as small as can be.
 class Running {
@@ -145,10 +119,7 @@ class Running {
     out_ = ends[0];
   }
   ~Running() {
-    if (child_ > 0) {
-      signal(SIGKILL);
-      end();
-    }
+    if (child_ > 0) end(SIGKILL);
     close(out_);
   }
   Running(const Running&) = delete;
@@ -164,9 +135,10 @@ class Running {
     return true;
   }
   void signal(int number) const { kill(child_, number); }
-  /// Reads what is left. The status that waitpid() gives.
-  int end() {
+  /// Reads what is left, after this signal. The exit status, or 128 and the signal that ended it.
+  int end(int number = 0) {
     int status = 0;
+    if (number != 0) signal(number);
     for (std::array<char, 4096> rest; read(out_, rest.data(), rest.size()) > 0;) continue;
     rusage used{};
     wait4(child_, &status, 0, &used);
@@ -175,7 +147,7 @@ class Running {
       return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
     };
     processor_seconds_ = seconds(used.ru_utime) + seconds(used.ru_stime);
-    return status;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   }
   /// What it has used of the processors, all threads together; of one that has ended, in all.
   double processor_seconds() const {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/planted/patch.h"
+#include "tests/planted/bugs.h"
 #include "tests/support/catch.h"
 #include "tests/support/folder.h"
 #include "tests/support/process.h"

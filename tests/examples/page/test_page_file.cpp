@@ -1,8 +1,11 @@
-// The page as a file: its policy and hashes, what the script may not do, and texts that stay texts.
+// The page as a file: its policy and hashes, what the script may not do, and texts that stay texts; the
+// numbers in it as base64.
 #include "examples/page/page_file.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "engine/base/errors.h"
 #include "examples/page/base64.h"
 #include "examples/page/glossary.h"
 #include "tests/examples/lessons/course.h"
@@ -24,30 +27,28 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 /// The smallest data that a page needs, with this word in all places of a user's text.
 Json data_with(const std::string& word) {
-  const Json sentence = Json::object({{"ids", std::vector<Dim>{0}}, {"next", nullptr}});
-  const Json numbers = Json::object(
+  using Words = std::vector<std::string>;
+  using List = std::vector<Json>;
+  const auto object = [](const Json::Members& members) { return Json::object(members); };
+  const Json numbers = object(
       {{"loss", 0.5}, {"attention", base64(std::vector<std::uint16_t>{65535})}, {"top", ""}});
-  const Json snapshot = Json::object({{"step", 0},
-                                      {"continuations", std::vector<std::string>{word}},
-                                      {"sentences", std::vector<Json>{numbers}},
-                                      {"watch", std::vector<Json>()}});
-  const Json run = Json::object({{"title", word},
-                                 {"in_words", word},
-                                 {"seed", 1},
-                                 {"notices", std::vector<std::string>{word}},
-                                 {"model", Json::object({{"layers", 1},
-                                                         {"heads", 1},
-                                                         {"width", 2},
-                                                         {"context", 1},
-                                                         {"vocabulary", 1},
-                                                         {"causal", true},
-                                                         {"without", std::vector<std::string>()}})},
-                                 {"words", std::vector<std::string>{word}},
-                                 {"losses", Json::object({{"train", std::vector<Json>()}})},
-                                 {"sentences", std::vector<Json>{sentence}},
-                                 {"prompts", std::vector<std::string>{word}},
-                                 {"snapshots", std::vector<Json>{snapshot}}});
-  return Json::object({{"kind", "run"}, {"run", run}});
+  Json::Members model{{"causal", true}, {"without", Words()}, {"width", 2}};
+  for (const char* one : {"layers", "heads", "context", "vocabulary"}) model.emplace_back(one, 1);
+  const Json::Members run{
+      {"title", word},
+      {"in_words", word},
+      {"seed", 1},
+      {"notices", Words{word}},
+      {"model", object(model)},
+      {"words", Words{word}},
+      {"losses", object({{"train", List()}})},
+      {"sentences", List{object({{"ids", std::vector<Dim>{0}}, {"next", nullptr}})}},
+      {"prompts", Words{word}},
+      {"snapshots", List{object({{"step", 0},
+                                 {"continuations", Words{word}},
+                                 {"sentences", List{numbers}},
+                                 {"watch", List()}})}}};
+  return object({{"kind", "run"}, {"run", object(run)}});
 }
 
 }  // namespace
@@ -105,11 +106,32 @@ TEST_CASE("page_file: without JavaScript the tables of the last snapshot stand t
 }
 
 TEST_CASE("page: the meanings of the glossary are those of GLOSSARY.md") {
-  const testing::Lines lines = testing::lines_in(testing::source_root / "examples/GLOSSARY.md");
-  for (const auto& [name, meaning] : glossary) {
-    CAPTURE(name);
-    const std::string row = "| " + std::string(name) + " | " + meaning + " | ";
-    CHECK(std::any_of(lines.begin(), lines.end(),
-                      [&](const std::string& line) { return line.starts_with(row); }));
+  std::string rows;
+  for (const std::string& line : testing::lines_in(testing::source_root / "examples/GLOSSARY.md"))
+    rows += "\n" + line;
+  for (const auto& [name, meaning] : glossary)
+    CHECK_THAT(
+        rows, ContainsSubstring("\n| " + std::string(name) + " | " + std::string(meaning) + " | "));
+}
+
+TEST_CASE("base64: the examples of RFC 4648, numbers in little-endian, and refusals") {
+  const std::string letters = "foobar";
+  const char* encoded[] = {"", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"};
+  for (std::size_t i = 0; i <= 6; ++i) {
+    CHECK(base64(letters.substr(0, i)) == encoded[i]);
+    CHECK(base64_decoded(encoded[i]) == letters.substr(0, i));
   }
+  std::string all;
+  for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
+  CHECK(base64_decoded(base64(all)) == all);
+  CHECK(base64_decoded(base64(std::vector<std::uint16_t>{0x0201, 0xFFFF})) == "\x01\x02\xff\xff");
+  CHECK(base64_decoded(base64(std::vector<float>{1.0F})) == std::string("\0\0\x80\x3f", 4));
+  const std::vector<double> numbers{0, -1.5, 3.25e10F, 0.1F};
+  CHECK(floats_of_base64(base64(numbers)) == numbers);
+  for (const char* wrong : {"Zg=", "Z!==", "Zg==Zg=="})
+    CHECK_THROWS_AS(base64_decoded(wrong), fledge::ValueError);
+  for (const double share : {0.0, 0.1, 1.0 / 3, 0.99999, 1.0})
+    CHECK(std::abs(share_in_16_bits(share) / 65535.0 - share) <= 0.5 / 65535 + 1e-12);
+  CHECK(share_in_16_bits(-1) == 0);
+  CHECK(share_in_16_bits(2) == 65535);
 }

@@ -1,4 +1,4 @@
-// The numbers of a page are those of the model.
+// What a page records of a run: which steps and sentences, and the numbers of the model in them.
 #include "examples/page/snapshot.h"
 
 #include <cmath>
@@ -7,6 +7,7 @@
 #include "engine/ops.h"
 #include "examples/page/base64.h"
 #include "examples/page/worked.h"
+#include "nn/io/errors.h"
 #include "nn/io/json.h"
 #include "tests/support/catch.h"
 
@@ -15,12 +16,12 @@ using namespace fledge::page;
 
 namespace {
 
-const std::string sentences_of_animals =
-    "birds walk over there\ncats walk too\nbirds fly\nwho knows birds\n";
-
+Corpus words_in(const std::string& text, Reading reading) {
+  return read_corpus(text, {.reading = reading, .tokens = Tokens::word, .valid = 0});
+}
 const Corpus& animals() {
-  static const Corpus read = read_corpus(
-      sentences_of_animals, {.reading = Reading::lines, .tokens = Tokens::word, .valid = 0});
+  static const Corpus read = words_in(
+      "birds walk over there\ncats walk too\nbirds fly\nwho knows birds\n", Reading::lines);
   return read;
 }
 
@@ -169,4 +170,54 @@ TEST_CASE("worked: the loss and the gradients are those of the engine") {
   for (const Tensor& parameter : parameters(model)) CHECK_FALSE(parameter.has_grad());
   CHECK(worked["weights"].is_object());
   CHECK(read_json(worked_json(model, plan, 7, false).text())["weights"].is_null());
+}
+
+TEST_CASE("SnapshotSteps: the first steps are dense, the last is full") {
+  const SnapshotSteps steps{500}, few{3};
+  for (const int step : {0, 1, 2, 5, 10, 20, 50, 100, 200, 500}) CHECK(steps.is_full(step));
+  for (const int step : {3, 300}) CHECK_FALSE(steps.is_full(step));
+  int count = 0;
+  for (int step = 0; step <= 500; ++step) count += steps.has(step);
+  CHECK((count > 30 && count < 40));
+  for (int step = 0; step <= 3; ++step) CHECK(few.has(step));
+}
+
+TEST_CASE("default_plan: sentences of the text, and what follows them; as an event, and refused") {
+  const std::string text_of_lines = "birds walk\ncats walk too\nbirds fly\n";
+  const Corpus lines = words_in(text_of_lines, Reading::lines);
+  Plan plan = default_plan(lines, 10);
+  const Dim size = lines.tokenizer.size();
+  REQUIRE(plan.sentences.size() == 3);
+  CHECK(lines.tokenizer.decode(plan.sentences[0].ids) == "\nbirds walk");
+  CHECK(lines.tokenizer.decode(plan.sentences[2].ids) == "\nbirds fly");
+  for (const Plan::Sentence& sentence : plan.sentences)
+    CHECK(sentence.next == lines.tokenizer.find("\n"));  // the end of the document
+  CHECK(plan.end == lines.tokenizer.find("\n"));
+  CHECK(plan.map.size() == static_cast<std::size_t>(size));
+  CHECK(lines.tokenizer.symbols()[static_cast<std::size_t>(plan.map[0])] == "\n");  // most frequent
+
+  const Plan other = default_plan(words_in(text_of_lines, Reading::stream), 4);
+  for (const Plan::Sentence& sentence : other.sentences) CHECK(sentence.ids.size() == 4);
+  CHECK_FALSE(other.end);
+  CHECK_FALSE(other.sentences.back().next);  // the text is over
+
+  const std::string poem = "a cat sat\na dog ran\nthe bird sang\na fish swam\nthe owl slept\nend";
+  const Corpus letters =
+      read_corpus(poem, {.reading = Reading::stream, .tokens = Tokens::character, .valid = 0});
+  for (const Plan::Sentence& sentence : default_plan(letters, 8).sentences) {
+    const std::string excerpt = letters.tokenizer.decode(sentence.ids);
+    CHECK(("\n" + poem).find("\n" + excerpt) != std::string::npos);  // it begins a line
+  }
+
+  plan.sentences[1].next.reset();
+  plan.watch.push_back({"walk", "birds", "cats", 5, 1, 2});
+  const std::string text = Json::object(plan_event(plan)).text();
+  CHECK(Json::object(plan_event(read_plan(read_json(text), size, 10))).text() == text);
+  CHECK_THROWS_AS(read_plan(read_json(text), 2, 10), FormatError);
+  CHECK_THROWS_AS(read_plan(read_json(text), size, 2), FormatError);
+  for (const char* part : {"sentences", "prompts", "watch", "map", "continued"}) {
+    std::string changed = text;
+    changed.replace(changed.find(part), 4, "none");
+    CHECK_THROWS_AS(read_plan(read_json(changed), size, 10), FormatError);
+  }
 }

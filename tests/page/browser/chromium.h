@@ -5,14 +5,13 @@
 // temporary folder. The destructor ends the browser, also when a test throws.
 #pragma once
 
-#include <memory>
+#include <sys/types.h>
+
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "nn/io/json.h"
-#include "tests/page/browser/browser_process.h"
 #include "tests/support/folder.h"
 #include "tests/support/json_reader.h"
 
@@ -34,7 +33,7 @@ class Chromium {
 
   /// Sends a command and waits for its result. Throws std::runtime_error when the browser answers
   /// with an error, ends, or needs more than `seconds`.
-  StrictJson call(std::string_view method, const Params& params = {}, double seconds = 30);
+  StrictJson call(std::string_view method, const Params& params = {}, double seconds = 60);
 
   /// Loads a file and waits until its load event. `fragment` is the part of the address after "#".
   /// Returns the seconds that this took. Forgets earlier messages and requests.
@@ -46,46 +45,38 @@ class Chromium {
   std::string text(const std::string& script) { return evaluate(script).string(); }
   double number(const std::string& script) { return evaluate(script).number(); }
   /// The text of the first element of a CSS selector; throws when there is none.
-  std::string text_of(const std::string& selector);
-  /// Evaluates a condition until it is true, for at most `seconds`. Returns its last value.
-  bool wait_until(const std::string& condition, double seconds = 5);
+  std::string text_of(const std::string& selector) {
+    return text("document.querySelector(" + fledge::Json(selector).text() + ").textContent");
+  }
+  void wait(int milliseconds) {
+    evaluate("new Promise((done) => setTimeout(done, " + std::to_string(milliseconds) + "))");
+  }
 
   /// Presses and releases a key by its DOM name: "Tab", "Enter", "ArrowLeft", "Escape", "a".
   void press(const std::string& key, bool with_shift = false);
-  void size(int width, int height);
   /// The features of media queries, such as {{"prefers-color-scheme", "dark"}}; type "print" or "".
   void media(const std::vector<std::pair<std::string, std::string>>& features,
              const std::string& type = "");
-  void go_offline();
-  /// Pages that are opened afterwards run without JavaScript. evaluate() still works.
-  void disable_script();
-  /// Keeps files that the page offers in this folder.
-  void download_into(const std::string& folder);
 
-  /// Writes the whole page as a PNG file.
-  void screenshot(const std::string& path);
-  /// The bytes of the page as it is printed on A4.
-  std::string pdf();
-  /// The nodes of the accessibility tree, without those that are ignored.
-  std::vector<StrictJson> accessibility();
-
-  /// Since the page was opened: messages of the console and of the browser's log, exceptions, and
-  /// issues (of Content-Security-Policy, for example); and the addresses of all requests.
-  const std::vector<std::string>& messages();
+  /// Since the page was opened: events of the console and of the browser's log, exceptions, and
+  /// issues (of Content-Security-Policy, for example), as JSON, a line each; the addresses of all
+  /// requests.
+  std::string messages();
   const std::vector<std::string>& requests();
 
  private:
-  void attach();
-  StrictJson send(std::string_view method, const Params& params, double seconds);
+  std::string read_message(double deadline);
+  void note_event(const std::string& message);
   double load(const std::string& address);
-  void note_event(const StrictJson& event);
 
   Folder profile_;
-  std::unique_ptr<BrowserProcess> process_;
-  std::string session_;
+  pid_t process_ = 0;
+  int commands_ = -1, answers_ = -1;
+  std::string bytes_;  // what is read and is not yet a whole message
+  std::string session_, messages_;
   int last_id_ = 0;
   bool is_loaded_ = false;
-  std::vector<std::string> messages_, requests_;
+  std::vector<std::string> requests_;
 };
 
 }  // namespace testing

@@ -1,0 +1,260 @@
+// The folder of a run that is damaged, moved, removed, linked, shared or replaced: nothing is lost,
+// mixed or overwritten, and a refusal names the file. make faults has what a disk or a kill may do.
+#include <sys/stat.h>
+
+#include <thread>
+
+#include "tests/examples/fledge/training.h"
+
+using namespace testing;
+
+namespace {
+
+/// A run, and what is said of it once its file has other bytes.
+struct Damaged : Desk {
+  std::string folder = run("run"), path = folder + "/run.safetensors", good = text_of(path);
+  fledge::StoredHeader header = fledge::stored_header(good);
+
+  /// "what came | what to do"; a command that refuses leaves the folder as it is.
+  std::string refused(const Words& arguments) const {
+    const auto before = files_in(folder);
+    const Result result = fledge_says(arguments);
+    CHECK(result.status == 3);
+    CHECK(result.out.empty());
+    CHECK((files_in(folder) == before));
+    return refusal_of(result, Desk::path()).substr(3);
+  }
+  std::string refused_bytes(const std::string& bytes) const {
+    write_file(path, bytes);
+    CHECK_THAT(refused({"eval", folder}), StartsWith("'~/run/run.safetensors': "));
+    return refused({"train", "--resume", folder, "--steps", "30", "-q"});
+  }
+};
+
+std::string numbers_in(const std::string& folder) {
+  const std::string file = text_of(folder + "/run.safetensors");
+  return file.substr(static_cast<std::size_t>(fledge::stored_header(file).end));
+}
+
+}  // namespace
+
+TEST_CASE("a run's file with one change: the sentence names it and what is wrong") {
+  const Damaged desk;
+  const std::string settings = desk.header.text("settings"), notes = desk.header.text("notes"),
+                    restore = " | restore the file, or begin a new run";
+  const std::string words = text_of(desk.run("words", {"--tokens", "word"}) + "/run.safetensors");
+  for (const auto& [from, to, said] : std::vector<std::array<std::string, 3>>{
+           {"\"version\": 4", "\"version\": 3",
+            "fledge.version must be 4: got 3; commit 44c42e9 of fledge reads it"},
+           {"\"version\": 4", "\"version\": 5",
+            "fledge.version must be 4: got 5; use the fledge that wrote it, or train again"},
+           {"\"version\": 4,", "", "fledge must have a key 'version'"},
+           {"\"version\": 4,", "\"version\": 4, \"colour\": 1,", "'fledge.colour' is not known"},
+           {"\"lr\"", "\"rate\"", "fledge.run.rate is not known"},
+           {"\"steps\": \"20\"", "\"steps\": \"-1\"", "fledge.run.steps must be a whole number"},
+           {"\"steps\": \"20\"", "\"steps\": \"2e1\"", "fledge.run.steps must be a whole number"},
+           {"\"steps\": \"20\"", "\"steps\": 20", "fledge.run.steps must be a string"},
+           {"\"steps\": \"20\"", "\"steps\": \"1000000001\"", "number from 1 to 1000000000"},
+           {"\"accumulate\": \"1\"", "\"accumulate\": \"1000000000000\"", "from 1 to 100000"},
+           {"\"batch\": \"2\"", "\"batch\": \"1000001\"", "whole number from 1 to 1000000"},
+           {"\"clip\": \"1\"", "\"clip\": \"1e7\"", "fledge.run.clip must be a number from 0 to "},
+           {"\"seed\": \"1\"", "\"seed\": \" 1\"", "fledge.run.seed must be a whole number"},
+           {"\"n_head\": 1", "\"n_head\": 3", "n_head must divide n_embd, 16: got 3"},
+           {"\"n_embd\": 16", "\"n_embd\": 2147483647", "describes too large a model"},
+           {"\"n_layer\": 1", "\"n_layer\": 1000", "it has too few bytes for the model of its"},
+           {"\"vocab_size\": 22", "\"vocab_size\": 21", "has 22 symbols, the model 21"},
+           {"\"n_layer\": 1", "\"n_layer\": 1, \"n_layer\": 1", "'n_layer' occurs twice"},
+           {"{", "", "its settings: line 2, column 15: nothing may follow the value"},
+           {"{", "\xef\xbb\xbf{", "the text begins with a byte order mark"}}) {
+    CAPTURE(from, to);
+    CHECK_THAT(desk.refused_bytes(
+                   tests::with_metadata(desk.good, "settings", replaced(settings, from, to))),
+               ContainsSubstring(said) && EndsWith(restore));
+  }
+  std::vector<std::pair<std::string, std::string>> files{
+      {tests::with_metadata(desk.good, "notes", replaced(notes, "{", "[")), "line 1, column "},
+      {tests::with_metadata(desk.good, "format", "pt"), "must be written by fledge train"},
+      {tests::with_metadata(words, "settings", settings),
+       "'wte.weight' must have shape (22, 16): the file has (14, 16)"},
+      {desk.good.substr(0, desk.good.size() - 1), "bytes of numbers"},
+      {desk.good + "x", "bytes of numbers"},
+      {"hello, I am a text\n", "the length of a header"}};
+  for (const std::size_t bytes : {0U, 7U, 8U, 9U, 500U, 20000U})
+    files.emplace_back(desk.good.substr(0, bytes), "header");
+  for (std::size_t at = desk.good.size() - 1; at > 8000; at -= desk.good.size() / 8) {
+    files.emplace_back(desk.good, "it is damaged: its checksum does not match");
+    files.back().first[at] ^= 1;
+  }
+  for (const auto& [bytes, said] : files)
+    CHECK_THAT(desk.refused_bytes(bytes),
+               ContainsSubstring(said) &&
+                   (EndsWith(restore) || ContainsSubstring("' must have shape (22, 16): ")));
+  // Weights that overflow are those of a run that diverged.
+  std::string bytes = desk.good;
+  const auto table = tests::find(desk.header, "wte.weight");
+  REQUIRE(table != nullptr);
+  for (std::uint64_t at = table->begin; at < table->end; at += 4)
+    bytes.replace(static_cast<std::size_t>(at), 4, "\xff\xff\x7f\x7f");  // 3.4e38
+  CHECK_THAT(desk.refused_bytes(tests::with_metadata(bytes, "", "")),
+             StartsWith("'~/run/run.safetensors': its weights are of a run that diverged: ") &&
+                 EndsWith(" | begin a new run in another folder with -o, or here with --force"));
+  fs::remove(desk.path);
+  fs::create_directory(desk.path);
+  CHECK(desk.refused({"train", "--resume", desk.folder}) ==
+        "cannot read '~/run/run.safetensors': it is a folder" + restore);
+  fs::remove(desk.path);
+  write_file(desk.path, desk.good);
+  trained({"--resume", desk.folder, "--steps", "30"});
+}
+
+TEST_CASE(
+    "a log that is no regular file is refused; one that is missing or short is gone on with") {
+  const Desk desk;
+  const std::string plain = desk.run("plain"), run = desk.run("run"), log = run + "/events.jsonl",
+                    whole = text_of(log);
+  const Words more{"train", "--resume", run, "--steps", "30", "-q"};
+  for (const bool is_folder : {true, false}) {
+    fs::remove(log);
+    is_folder ? fs::create_directory(log) : mkfifo(log.c_str(), 0600) == 0;
+    for (const Words& words : {more, {"plot", run}, {"page", run}})
+      CHECK_THAT(refusal_of(fledge_says(words), desk.path()),
+                 StartsWith("3: cannot read '~/run/events.jsonl': it is "));
+  }
+  fs::remove(log);
+  CHECK(refusal_of(fledge_says({"plot", run}), desk.path()) ==
+        "3: there is no loss in '~/run': its events.jsonl has no step of the run | name the folder "
+        "of a run: fledge train FILE -o DIR");
+  write_file(log, whole.substr(0, whole.find("\"step\":9")));  // half a line
+  const Result result = fledge_says(more);
+  CHECK(result.status == 0);
+  CHECK_THAT(result.err, ContainsSubstring(
+                             "events.jsonl' lacks events of the run, and goes on without them\n"));
+  trained({"--resume", plain, "--steps", "30"});
+  CHECK((numbers_in(run) == numbers_in(plain)));
+  const std::string events = text_of(plain + "/events.jsonl");
+  CHECK(text_of(log).ends_with(events.substr(events.find("\"step\":21"))));
+}
+
+TEST_CASE("a closed stream does not end up in the run's files; a full disk is said in two lines") {
+  const Desk desk;
+  const std::string run = desk / "run", open = desk.run("open");
+  const auto shell = [&](const std::string& before, const Words& words, const std::string& after) {
+    std::string line = before + "\"$0\" train";
+    for (const std::string& word : words) line += " " + word;
+    return in_shell(line + after);
+  };
+  const Words begin = Words{desk.poems(), "-o", run} + tiny;
+  const auto limited = [&](const std::string& blocks, const Words& words) {
+    const Result result = shell("ulimit -f " + blocks + "; ", words + Words{"-q"}, "");
+    INFO(result.err);
+    CHECK(result.status == 1);
+    CHECK_THAT(result.err, ContainsSubstring(": file too large\n"));
+    CHECK(lines_of(result.err).size() == 2);
+    return result.err;
+  };
+  limited("1", begin);
+  CHECK_FALSE(fs::exists(run));
+  CHECK(shell("", begin, " --json 2>&- >&-").status == 1);
+  CHECK((files_in(run) == files_in(open)));
+  limited("4", begin + Words{"--force"});
+  CHECK((files_in(run) == files_in(open)));
+  CHECK_THAT(limited("20", {"--steps", "30", "--resume", run}),
+             ContainsSubstring("make room on the disk; then "));
+  CHECK((numbers_in(run) == numbers_in(open)));
+  trained({"--resume", run, "--steps", "30"});
+}
+
+TEST_CASE("a run whose folder is moved stays in it; removed, it says so and makes none") {
+  const Desk desk;
+  const Words line = Words{"train", desk.poems(), "-o", desk / "run"} + tiny +
+                     words("--json --accumulate 2000"),
+              unsaved{"--save-every", "0"};
+  Running first(line + unsaved);
+  REQUIRE(first.says("\"step\":2,"));
+  fs::rename(desk / "run", desk / "moved");
+  const auto second = files_in(desk.run("run", {"--seed", "2"}));
+  CHECK(first.end() == 0);
+  CHECK((files_in(desk / "run") == second));
+  CHECK((files_in(desk / "moved") == files_in(desk.run("whole", {"--accumulate", "2000"}))));
+  fs::remove_all(desk / "run");
+  Running run(line + unsaved, desk / "errors");
+  REQUIRE(run.says("\"step\":1,"));
+  run.signal(SIGSTOP);  // else it could write between the removals of its files and its folder
+  fs::remove_all(desk / "run");
+  CHECK(run.end(SIGCONT) == 1);
+  CHECK_THAT(
+      text_of(desk / "errors"),
+      ContainsSubstring("was removed while the run was in it: nothing of the run is left\n") &&
+          EndsWith("begin again: fledge train FILE -o DIR\n"));
+  CHECK(!fs::exists(desk / "run"));
+  // That a run diverged is said before what it could not write.
+  Running lost(line + words("--lr 1e6 --clip 0 --warmup 4"), desk / "errors");
+  REQUIRE(lost.says("\"step\":1,"));
+  fs::create_directories(desk / "run/.fledge-new/thesis");
+  CHECK(lost.end() == 1);
+  const std::string said = text_of(desk / "errors");
+  CHECK(said.find(" at step ") < said.find("cannot remove '"));
+  CHECK_THAT(said, ContainsSubstring("remove the cause; then go on with: fledge train --resume "));
+}
+
+TEST_CASE("links and backups of a run keep what they have; a user's files stay") {
+  const Desk desk;
+  const std::string plain = desk.run("plain"), run = desk.run("run"), mine = desk.run("user");
+  for (const char* backup : {"backup", "linked"}) fs::create_directory(desk / backup);
+  for (const auto& [name, bytes] : files_in(run)) {
+    fs::create_hard_link(run + "/" + name, desk / ("backup/" + name));
+    fs::create_symlink(desk / ("backup/" + name), desk / ("linked/" + name));
+  }
+  const auto backup = files_in(desk / "backup");
+  for (const char* name : {"plain", "run", "linked"})
+    trained({"--resume", desk / name, "--steps", "30"});
+  CHECK((files_in(run) == files_in(plain)));
+  CHECK((files_in(desk / "linked") == files_in(plain)));
+  CHECK(!fs::is_symlink(desk / "linked/run.safetensors"));
+  desk.run("run", {"--force", "--seed", "2"});
+  CHECK((files_in(desk / "backup") == backup));
+  for (const char* name : {"thesis.tmp", ".lock", "config.json"})
+    write_file(mine + "/" + name, "mine");
+  const auto before = files_in(mine);
+  CHECK_THAT(
+      refusal_of(fledge_says({"train", desk.poems(), "-o", mine, "--force"}), desk.path()),
+      StartsWith("1: '~/user/config.json' is in the way: it is of a model, not of a run | "));
+  CHECK((files_in(mine) == before));
+  fs::remove(mine + "/config.json");
+  write_file(mine + "/poems.tmp", small_text());  // the text itself may be in the folder of the run
+  trained({mine + "/poems.tmp", "-o", mine, "--force"});
+  for (const char* name : {"thesis.tmp", ".lock"}) CHECK(text_of(mine + "/" + name) == "mine");
+}
+
+TEST_CASE(
+    "fledge train --from: a run that is killed at once goes on with the weights it began with") {
+  const Desk desk;
+  const Words line = Words{"train", desk.poems(), "--from", desk.run("base")} +
+                     words("--steps 4 --batch 2 --accumulate 2000");
+  done(line + Words{"-o", desk / "whole", "-q"});
+  Running run(line + Words{"-o", desk / "run", "--json"});
+  REQUIRE(run.says("\"type\":\"start\""));
+  run.end(SIGKILL);
+  trained({"--resume", desk / "run"});
+  CHECK((files_in(desk / "run") == files_in(desk / "whole")));
+}
+
+TEST_CASE("fledge: readers beside a run that is replaced again and again, never two mixed") {
+  const Desk desk;
+  write_file(desk / "letters.txt", "abcdefghij" + std::string(300, 'k') + small_text());
+  const std::string run = desk.run("run");
+  std::thread replaces([&] {
+    for (int i = 0; i < 8; ++i)
+      fledge_says(
+          Words{"train", i % 2 ? desk.poems() : desk / "letters.txt", "-o", run, "--force", "-q"} +
+          tiny);
+  });
+  for (int tries = 0; tries < 25; ++tries) {
+    const Result result = fledge_says({"generate", run, "--tokens-out", "5"}),
+                 plot = fledge_says({"plot", run});
+    INFO(result.err << plot.err);  // a new run has no step yet
+    CHECK(result.status == 0);
+    CHECK((plot.status == 0 || plot.err.find("has no step of the run") != std::string::npos));
+  }
+  replaces.join();
+}
