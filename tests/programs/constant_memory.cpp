@@ -17,7 +17,7 @@
 #include "engine/ops.h"
 #include "nn/gpt/decoder.h"
 #include "nn/optim/adamw.h"
-#include "nn/optim/clip.h"
+#include "nn/optim/optimizer.h"
 #include "nn/train/trainer.h"
 #include "tests/support/counted_new.h"
 
