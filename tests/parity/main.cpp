@@ -152,7 +152,7 @@ void print_training(Dim number, const LanguageModelSizes& sizes, Dim batch) {
   }
   print({{"batch", batch},
          {"heads", sizes.heads},
-         {"gelu", sizes.activation == Activation::gelu ? "none" : "tanh"},
+         {"gelu", sizes.recipe.mlp == FeedForward::gelu ? "none" : "tanh"},
          {"epsilon", sizes.epsilon},
          {"clip", clip},
          {"betas", std::vector{settings.beta1, settings.beta2}},
@@ -182,7 +182,7 @@ void print_trainings() {
                     .width = width,
                     .hidden = i % 3 == 0 ? 2 * width + 1 : 4 * width,
                     .bias = i % 2 == 0 ? Bias::with : Bias::without,
-                    .activation = i % 5 == 4 ? Activation::gelu : Activation::gelu_tanh,
+                    .recipe = {.mlp = i % 5 == 4 ? FeedForward::gelu : FeedForward::gelu_tanh},
                     .epsilon = i % 7 == 3 ? 1e-3 : 1e-5},
                    all[i].batch);
   }
