@@ -1,7 +1,6 @@
 #include "nn/io/safetensors.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -20,10 +19,12 @@ constexpr bool is_little_endian = std::endian::native == std::endian::little;
 
 template <class T>
 T load_little_endian(const char* from) {
-  std::array<char, sizeof(T)> bytes;
-  std::copy_n(from, sizeof(T), bytes.begin());
-  if constexpr (!is_little_endian) std::reverse(bytes.begin(), bytes.end());
-  return std::bit_cast<T>(bytes);
+  char bytes[sizeof(T)];
+  std::memcpy(bytes, from, sizeof bytes);
+  if constexpr (!is_little_endian) std::reverse(bytes, bytes + sizeof bytes);
+  T number;
+  std::memcpy(&number, bytes, sizeof number);
+  return number;
 }
 
 template <class T>
@@ -57,7 +58,7 @@ struct Float16 {
   static std::uint16_t write(Real number) {
     const double x = value_of(number), size = std::abs(x);
     const unsigned sign = std::signbit(x) ? 0x8000 : 0;
-    // Float16 way to 2^(bias + 1); NaN too.
+    // From half way between the largest number and 2^(bias + 1) on; NaN too.
     if (!(size < std::ldexp(1, bias + 1) - std::ldexp(1, bias - fractions - 1)))
       return static_cast<std::uint16_t>(sign | (unsigned{most} << fractions));
     int exponent = 2 - bias;
