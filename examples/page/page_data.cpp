@@ -11,8 +11,8 @@
 #include "examples/page/snapshot.h"
 #include "examples/page/worked.h"
 #include "examples/support/errors.h"
-#include "examples/support/text.h"
 #include "examples/support/terminal.h"
+#include "examples/support/text.h"
 #include "examples/support/version.h"
 
 namespace fledge::page {

@@ -5,7 +5,6 @@
 
 #include "examples/page/base64.h"
 #include "examples/support/text.h"
-#include "examples/support/text.h"
 #include "nn/io/json.h"
 
 namespace fledge::page {

@@ -81,9 +81,7 @@ bool holds_out(const Run& run) { return run.corpus.valid.size() > 1; }
 
 std::string token_of(const Run& run) { return token_word(run.corpus.tokenizer.kind()); }
 
-bool sees_later_tokens(const Run& run) {
-  return run.config.sizes.recipe.sees_later_tokens();
-}
+bool sees_later_tokens(const Run& run) { return run.config.sizes.recipe.sees_later_tokens(); }
 
 // Whether a sample is shown, printed or kept.
 bool shows_samples(const Run& run) {

@@ -195,8 +195,7 @@ void Screen::on_event(const Event& event) {
 
 void Screen::show(const Started& event) {
   curves_.guessing = event.baselines.uniform;
-  if (!event.config.sizes.recipe.sees_later_tokens())
-    curves_.counting = event.baselines.counting;
+  if (!event.config.sizes.recipe.sees_later_tokens()) curves_.counting = event.baselines.counting;
   progress_.steps = event.config.training.schedule.steps;
   progress_.tokens = tokens_of_step(event.config, event.corpus.train);
   if (!curves_.held_out.empty()) progress_.validation = curves_.held_out.back().second;

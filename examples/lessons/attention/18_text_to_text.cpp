@@ -4,7 +4,6 @@
 #include "examples/lessons/attention/blanks.h"
 #include "examples/lessons/vocabulary.h"
 #include "nn/inspect/ngram_losses.h"
-#include "nn/inspect/ngram_losses.h"
 #include "nn/train/trainer.h"
 
 namespace fledge::lessons {
