@@ -5,6 +5,28 @@
 
 namespace support {
 
+namespace {
+
+/// The fields joined by commas, with a line end. A field with a comma, a quote or a line end stands
+/// in quotes, and its quotes are doubled.
+std::string csv_row(const std::vector<std::string>& fields) {
+  std::string row;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (i > 0) row += ',';
+    const std::string field = fledge::utf8_text(fields[i]);
+    if (field.find_first_of(",\"\r\n") == std::string::npos) {
+      row += field;
+      continue;
+    }
+    row += '"';
+    for (const char c : field) row += c == '"' ? "\"\"" : std::string(1, c);
+    row += '"';
+  }
+  return row + "\n";
+}
+
+}  // namespace
+
 Table Table::of_numbers(const std::vector<std::string>& titles) {
   std::vector<Column> columns;
   for (const std::string& title : titles)
@@ -123,22 +145,6 @@ std::string Rows::text(int columns, Paint paint) const {
   Table table(titles_);
   for (const std::vector<std::string>& cells : shown_) table.row(cells);
   return table.text(unicode_wanted(), paint, columns);
-}
-
-std::string csv_row(const std::vector<std::string>& fields) {
-  std::string row;
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    if (i > 0) row += ',';
-    const std::string field = fledge::utf8_text(fields[i]);
-    if (field.find_first_of(",\"\r\n") == std::string::npos) {
-      row += field;
-      continue;
-    }
-    row += '"';
-    for (const char c : field) row += c == '"' ? "\"\"" : std::string(1, c);
-    row += '"';
-  }
-  return row + "\n";
 }
 
 }  // namespace support

@@ -98,8 +98,4 @@ class Rows {
   std::vector<Table::Column> titles_;
 };
 
-/// The fields joined by commas, with a line end. A field with a comma, a quote or a line end stands
-/// in quotes, and its quotes are doubled.
-std::string csv_row(const std::vector<std::string>& fields);
-
 }  // namespace support
