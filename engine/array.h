@@ -1,6 +1,6 @@
 // Array: a shape and a shared, aligned, contiguous, row-major block of numbers.
-// The shape lives in the shared block: copying a handle stays one pointer. Only a block with a single
-// handle may be written, so a value that a graph keeps cannot change.       Next: array_math.h.
+// The shape lives in the shared block: copying a handle stays one pointer. Only a block with a
+// single handle may be written, so a value that a graph keeps cannot change. Next: array_math.h.
 #pragma once
 
 #include <initializer_list>

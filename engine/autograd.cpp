@@ -18,8 +18,8 @@ void backward(const Tensor& y, Graph graph) {
 
 namespace {
 
-// One backward pass. `waiting_` is a heap of the nodes that have received a gradient, newest on top.
-// Leaves are kept out of the heap: they have no inputs to visit, and many nodes are leaves.
+// One backward pass. `waiting_` is a heap of the nodes that have received a gradient, newest on
+// top. Leaves are kept out of the heap: they have no inputs to visit, and many nodes are leaves.
 //
 // Note [Ids order the graph]: a node is made after its inputs, so its id is larger than theirs.
 // When a node comes to the top, all nodes that use it have been visited.
@@ -192,9 +192,9 @@ Node::Node(std::string_view op_name, const Shape& value_shape)
     : id(++last_id), op(op_name), shape(value_shape) {}
 
 // Note [No recursion]: recursive destructors would free a chain of a million nodes a million calls
-// deep. So a loop deletes the inputs that have no other handle, deepest first. It allocates nothing,
-// because graphs are also freed after memory has run out. The way back is stored by pointer reversal:
-// while an input is deleted, the edge to it holds the node that used it.
+// deep. So a loop deletes the inputs that have no other handle, deepest first. It allocates
+// nothing, because graphs are also freed after memory has run out. The way back is stored by
+// pointer reversal: while an input is deleted, the edge to it holds the node that used it.
 void Node::destroy(Node* node) noexcept {
   Node* user = nullptr;  // the node that uses `node` as an input
   while (true) {

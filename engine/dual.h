@@ -1,7 +1,8 @@
 // Dual numbers: a value and its derivative, exact to rounding.
 //
-// a + bε with ε² = 0, so f(a + bε) = f(a) + f'(a)·b·ε, without a step size. One forward pass of the engine with Real = Dual gives J·u, where u are the tangents of its
-// inputs (Clifford 1873; Wengert 1964).                                  Next: real.h, gradcheck.h.
+// a + bε with ε² = 0, so f(a + bε) = f(a) + f'(a)·b·ε, without a step size. One forward pass of the
+// engine with Real = Dual gives J·u, where u are the tangents of its inputs (Clifford 1873; Wengert
+// 1964). Next: real.h, gradcheck.h.
 #pragma once
 
 #include <cmath>

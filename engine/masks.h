@@ -17,7 +17,8 @@ namespace fledge {
 using VisibleTable = std::vector<unsigned char>;
 
 /// Conditions that must all allow a score (batch, query, key). Mask() hides nothing.
-/// The last query is aligned with the last key: the position of query i is that of key i + (keys − queries).
+/// The last query is aligned with the last key: query i has the position of key
+/// i + (keys − queries).
 class Mask {
  public:
   /// The caller's own table, queries × keys, row by row.
@@ -51,8 +52,8 @@ class Mask {
   /// for a custom mask.
   PoolVector<IndexRange> spans(const Shape& scores, std::string_view op) const;
 
-  /// The table for scores of this shape (…, queries, keys). Throws ShapeError naming `op` when a part
-  /// does not fit the shape.
+  /// The table for scores of this shape (…, queries, keys). Throws ShapeError naming `op` when a
+  /// part does not fit the shape.
   VisibleTable table(const Shape& scores, std::string_view op) const;
 
  private:

@@ -1,6 +1,6 @@
 // Node: one step of a recorded computation, with edges to its inputs and a rule on each edge.
-// A node that is no leaf knows no value, only its shape: what the backward pass needs is captured by
-// the rules.                                                                   Next: tensor.h.
+// A node that is no leaf knows no value, only its shape: what the backward pass needs is captured
+// by the rules. Next: tensor.h.
 #pragma once
 
 #include <cstdint>

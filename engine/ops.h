@@ -54,8 +54,8 @@ Tensor max(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
 
 // -- products: ops/matmul.cpp ---------------------------------------------------------------------
 /// C = A·B over the last two axes; leading axes broadcast.  A (…, n, k)   B (…, k, m)   C (…, n, m)
-/// The order of the sums and their error, also in linear, matmul_transposed and the gradients of all
-/// three: kernels/gemm.h.
+/// The order of the sums and their error, also in linear, matmul_transposed and the gradients of
+/// all three: kernels/gemm.h.
 Tensor matmul(const Tensor& a, const Tensor& b);
 /// y = x·W + b in one product; the bias may be left out.
 /// x (…, in)   W (in, out)   b (out)   y (…, out)
@@ -63,8 +63,8 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
 /// y = x·tableᵀ, y_…j = ⟨x_…, table_j⟩: how much x is like each row.
 /// x (…, C)   table (V, C)   y (…, V)
 Tensor matmul_transposed(const Tensor& x, const Tensor& table);
-/// ⟨a, b⟩ / (‖a‖·‖b‖) along an axis, which disappears: never outside −1 … 1, whatever the lengths. A
-/// zero vector gives NaN, and so does one with an infinity.
+/// ⟨a, b⟩ / (‖a‖·‖b‖) along an axis, which disappears: never outside −1 … 1, whatever the lengths.
+/// A zero vector gives NaN, and so does one with an infinity.
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis = -1);
 
 // -- moving numbers: ops/reshaping.cpp ------------------------------------------------------------
@@ -92,10 +92,10 @@ Tensor log_softmax(const Tensor& x);
 /// softmax(Q·Kᵀ/√D over what the mask shows)·V of every head at once.    Vaswani et al. 2017, eq. 1
 /// qkv (…, T, 3C): q, k and v side by side, in each the heads, D = C / heads   y (…, T, C)
 /// Memory grows with T, not T². Hidden keys and values are not read; a row that may look nowhere
-/// gives zeros. The terms of a sum over n keys or queries are added one after the other: in float it
-/// errs by at most n·2⁻²⁴ of their sizes together, and a sum of ones stops at 16,777,216. The same
-/// holds for attention_scores and weighted_sum.
-/// Throws ValueError for a custom mask: for those, and for the weights, see nn/layers/attention.h.
+/// gives zeros. The terms of a sum over n keys or queries are added one after the other: in float
+/// it errs by at most n·2⁻²⁴ of their sizes together, and a sum of ones stops at 16,777,216. The
+/// same holds for attention_scores and weighted_sum. Throws ValueError for a custom mask: for
+/// those, and for the weights, see nn/layers/attention.h.
 Tensor attention(const Tensor& qkv, Dim heads, const Mask& mask);
 /// The same for queries of one sequence and keys and values of another (cross attention).
 /// q (…, T, C)   k, v (…, S, C)   mask over T × S   y (…, T, C)

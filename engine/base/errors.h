@@ -1,7 +1,7 @@
 // Errors. A message has three parts:   op: what must hold: what was given; hint
 //
-// Each op checks its arguments before it computes anything. A check costs one branch; the message is
-// built only when it is needed.                                                Next: shape.h.
+// Each op checks its arguments before it computes anything. A check costs one branch; the message
+// is built only when it is needed. Next: shape.h.
 #pragma once
 
 #include <charconv>

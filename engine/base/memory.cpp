@@ -50,16 +50,17 @@ std::atomic<std::int64_t> uncounted{0};
 
 // The free blocks of a thread, one list for each size class.
 //
-// Note [Kept memory]: what a thread counts as in use and what it keeps stay together below twice the
-// most that the process ever had in use, plus 64 MB. Before a new block exceeds that, all kept blocks
-// of the thread go back to the system. A block of another thread that exceeds it is not kept. A
-// training run repeats its work, so it soon keeps what each step needs. Then no block goes back.
+// Note [Kept memory]: what a thread counts as in use and what it keeps stay together below twice
+// the most that the process ever had in use, plus 64 MB. Before a new block exceeds that, all kept
+// blocks of the thread go back to the system. A block of another thread that exceeds it is not
+// kept. A training run repeats its work, so it soon keeps what each step needs. Then no block goes
+// back.
 //
 // take() and keep() each change one count, because a step of a tiny model calls them 170 times. The
-// kept bytes are held_ − in_use_. A thread adds what it takes to in_use_ and subtracts what it frees,
-// but not below 0: the rest goes to `uncounted`. A thread that is about to count more than ever
-// before takes that over first, because it may have handed to others what it still counts. The counts
-// of all threads and `uncounted` add up to what is in use, so no most_in_use_ exceeds that.
+// kept bytes are held_ − in_use_. A thread adds what it takes to in_use_ and subtracts what it
+// frees, but not below 0: the rest goes to `uncounted`. A thread that is about to count more than
+// ever before takes that over first, because it may have handed to others what it still counts. The
+// counts of all threads and `uncounted` add up to what is in use, so no most_in_use_ exceeds that.
 class ThreadCache {
  public:
   /// A kept block, or nullptr.

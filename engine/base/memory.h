@@ -1,6 +1,6 @@
 // Blocks of memory that are kept for the next use: a training step needs the same sizes as the step
-// before it. Each thread has one list of free blocks for each size, so there is no lock and no search,
-// and a kept block costs no page faults.                              Next: memory.cpp, array.h.
+// before it. Each thread has one list of free blocks for each size, so there is no lock and no
+// search, and a kept block costs no page faults. Next: memory.cpp, array.h.
 #pragma once
 
 #include <atomic>
@@ -31,9 +31,9 @@ extern const bool memory_is_kept;
 extern bool memory_is_filled;
 
 /// For tests: gives all kept blocks of this thread back to the system. Without this call, a thread
-/// keeps at most twice the largest size that the process ever had in use, plus 64 MB. The limit also
-/// covers blocks that other threads allocated. In a program of one thread it covers kept blocks and
-/// blocks in use together (memory.cpp, Note [Kept memory]).
+/// keeps at most twice the largest size that the process ever had in use, plus 64 MB. The limit
+/// also covers blocks that other threads allocated. In a program of one thread it covers kept
+/// blocks and blocks in use together (memory.cpp, Note [Kept memory]).
 void release_memory() noexcept;
 
 /// The size of this machine's memory in bytes; infinity if the system does not tell it.
@@ -96,8 +96,8 @@ class HandleCount {
   std::atomic<Dim> count_{1};
 };
 
-/// A handle to a shared object. T has a HandleCount `handles`, and T::destroy(T*) deletes an object that
-/// has lost its last handle.
+/// A handle to a shared object. T has a HandleCount `handles`, and T::destroy(T*) deletes an object
+/// that has lost its last handle.
 template <class T>
 class Handle {
  public:

@@ -101,8 +101,8 @@ void cpu_relax() {
 #endif
 }
 
-// The worker threads that help the thread that calls run(). They are started when they are first needed
-// and never stopped: the end of the program ends them.
+// The worker threads that help the thread that calls run(). They are started when they are first
+// needed and never stopped: the end of the program ends them.
 //
 // `round_` packs two things: the number of the round (one job is one round) and the number of free
 // slots. A worker takes a slot before it takes tasks. When no task is left, the caller removes
@@ -167,8 +167,8 @@ class Pool {
  private:
   static constexpr std::uint64_t one_round = 1 << 16;  // round_: number · 2¹⁶ + free slots
 
-  // Stack size of a worker, far more than the kernels use. The default stack size of the process may
-  // be too large or too small.
+  // Stack size of a worker, far more than the kernels use. The default stack size of the process
+  // may be too large or too small.
   static constexpr std::size_t worker_stack = std::size_t{1} << 20;
 
   // Starts workers until there are `wanted`. Returns how many there are, at most `wanted`: after a

@@ -26,11 +26,10 @@ using PoolTask = void (*)(const void* context, Dim index);
 /// engine/kernels/parallel.h.
 void run_tasks(Dim count, PoolTask task, const void* context);
 
-/// The tasks 0 … tasks − 1, cut into shares of neighbouring tasks: as many shares as threads, at most
-/// 16. A thread begins with the share of its number, then takes tasks of the others. Jobs with as
-/// many tasks and threads have the same shares: what a thread wrote in one job is often still in its
-/// cache in the next.
-/// Affinity scheduling: Markatos & LeBlanc 1994.
+/// The tasks 0 … tasks − 1, cut into shares of neighbouring tasks: as many shares as threads, at
+/// most 16. A thread begins with the share of its number, then takes tasks of the others. Jobs with
+/// as many tasks and threads have the same shares: what a thread wrote in one job is often still in
+/// its cache in the next. Affinity scheduling: Markatos & LeBlanc 1994.
 class Shares {
  public:
   Shares(Dim tasks, int threads) { cut(tasks, threads); }

@@ -13,17 +13,16 @@ namespace fledge::kernels {
 
 namespace {
 
-// First the operands in scratch memory, and products that skip what is hidden; softmax follows. Copies
-// are compact: in a tensor the rows of one head of a large model are far apart, often by a power of
-// two, and such rows share few sets of L1.
+// First the operands in scratch memory, and products that skip what is hidden; softmax follows.
+// Copies are compact: in a tensor the rows of one head of a large model are far apart, often by a
+// power of two, and such rows share few sets of L1.
 
 /// Some neighbouring queries and some neighbouring keys.
 struct AttentionBlock {
   const IndexRange* spans;  // of all queries
   IndexRange queries, keys;
 
-  /// The keys, as numbers of columns of this block, that any of the queries first … first + count − 1
-  /// sees.
+  /// The keys, as columns of this block, that any of the queries first … first + count − 1 sees.
   IndexRange seen_by(Dim first, Dim count) const {
     const Dim begin = std::max(keys.begin, spans[first].begin);
     const Dim end = std::min(keys.end, spans[first + count - 1].end);
@@ -33,8 +32,8 @@ struct AttentionBlock {
 };
 
 /// A table (rows, columns). Rows are padded to whole panels, so that the last vector of a row may
-/// be stored beyond its end. Rows of more than 64 columns are one panel longer: with a power of two,
-/// the numbers of a column would share one set of the cache.
+/// be stored beyond its end. Rows of more than 64 columns are one panel longer: with a power of
+/// two, the numbers of a column would share one set of the cache.
 class PaddedMatrix {
  public:
   PaddedMatrix(Dim rows, Dim columns)
@@ -114,8 +113,8 @@ inline void add_products(Dim rows, const Real* a, Dim a_row, Dim a_step, IndexRa
 }
 
 // Note [Hidden keys]: the rows of a tile see different keys. Where a row does not see a key of its
-// tile, the weight in the table is 0, so the product adds 0 if the key is finite; 0·NaN is NaN. If b
-// holds a number that is not finite, each tile has one row, and hidden keys are skipped.
+// tile, the weight in the table is 0, so the product adds 0 if the key is finite; 0·NaN is NaN. If
+// b holds a number that is not finite, each tile has one row, and hidden keys are skipped.
 inline Dim height_of(const PaddedMatrix& b) { return b.is_finite() ? tile_rows : Dim{1}; }
 
 /// c_i += Σ_j w_ij·b_j over the keys of the block that query i sees, in increasing order. b has

@@ -1,7 +1,8 @@
 // Attention of one head, forward and backward, without its table of weights in memory.
 //
-// One block of queries and one block of keys at a time; their scores stay in the cache. Backward computes the weights again from the log-sum of each row (Dao et al. 2022). What a query
-// does not see changes no number of its results.    Next: attention.cpp.
+// One block of queries and one block of keys at a time; their scores stay in the cache. Backward
+// computes the weights again from the log-sum of each row (Dao et al. 2022). What a query does not
+// see changes no number of its results. Next: attention.cpp.
 #pragma once
 
 #include "engine/real.h"

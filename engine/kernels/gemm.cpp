@@ -41,7 +41,7 @@ struct Panel {
                   at.p0 == 0 ? initial : Initial{c, c_row}});
 }
 
-// Whether k rows of B stay in L2. True for a B that is stored by columns: it is packed in long runs.
+// Whether k rows of B stay in L2. True for a B stored by columns: it is packed in long runs.
 bool is_cached(const Matrix& b, Dim k) { return k * b.row <= blocking.cached_numbers; }
 
 // The number of groups that `count` panels or tiles are cut into, of at most `most` each. It is a
@@ -56,9 +56,9 @@ bool is_aliased(const Matrix& a) { return a.column == 1 && a.row % blocking.alia
 
 constexpr Dim unaliased_row = most_block_k + lanes;
 
-// Rows of A as tiles read them, one block of k after the other. If they are aliased or stored by columns
-// (each in another page of memory), a block is copied once, and all tiles read the copy. For one panel
-// or two the copy does not pay.
+// Rows of A as tiles read them, one block of k after the other. If they are aliased or stored by
+// columns (each in another page of memory), a block is copied once, and all tiles read the copy.
+// For one panel or two the copy does not pay.
 class RowsOfA {
  public:
   RowsOfA(const Matrix& a, Dim rows, Dim k, Dim m)
@@ -124,8 +124,9 @@ void gemm_block(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim
 
 namespace {
 
-// Whether row_product() is faster than tiles. It is for at most four rows and, if B comes from memory,
-// for as many as a tile has. It keeps the rows of C in L1, so not if they are aliased (is_aliased()).
+// Whether row_product() is faster than tiles. It is for at most four rows and, if B comes from
+// memory, for as many as a tile has. It keeps the rows of C in L1, so not if they are aliased
+// (is_aliased()).
 bool is_row_product(const Matrix& b, Dim c_row, Dim n, Dim size_b) {
   const bool rows_of_tile = size_b > blocking.cached_numbers && c_row % blocking.aliased_row != 0;
   return n <= tile_rows && (n <= 4 || rows_of_tile) && (b.row == 1 || b.column == 1);
@@ -138,17 +139,17 @@ struct Cut {
 
 Cut cut_of(const Matrix& a, const Matrix& b, Dim n, Dim k, Dim m) {
   const Dim tiles = ceil_div(n, tile_rows), panels = ceil_div(m, tile_columns);
-  // If A is stored by columns, each task reads numbers of A that every thread wrote, and copies its parts
-  // of A and B. Together these parts are smallest if the longer side of C is cut.
+  // If A is stored by columns, each task reads numbers of A that every thread wrote, and copies its
+  // parts of A and B. Together these parts are smallest if the longer side of C is cut.
   if (a.column != 1) {
     const Dim parts_of_longer = groups_of(n < m ? panels : tiles, blocking.packed_panels);
     const Dim parts_of_shorter =
         std::min(n < m ? tiles : panels, ceil_div(threads(), parts_of_longer));
     return n < m ? Cut{parts_of_shorter, parts_of_longer} : Cut{parts_of_longer, parts_of_shorter};
   }
-  // Otherwise the rows are cut into a part per thread or more: the tasks of a thread then read the rows
-  // of A that it wrote (engine/base/thread_pool.h). But each part of rows reads all of B. If B comes from
-  // memory, the rows are cut only until there are two tasks per thread.
+  // Otherwise the rows are cut into a part per thread or more: the tasks of a thread then read the
+  // rows of A that it wrote (engine/base/thread_pool.h). But each part of rows reads all of B. If B
+  // comes from memory, the rows are cut only until there are two tasks per thread.
   const Dim across = is_cached(b, k) ? std::min(panels, 1 + n * k * m / (blocking.serial_work + 1))
                                      : groups_of(panels, blocking.packed_panels);
   const Dim least = is_cached(b, k) ? threads() : 1;
@@ -170,10 +171,10 @@ void gemm_panels(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Di
   });
 }
 
-// Used for large products (see are_panels_faster()). First all threads pack B. Then a task computes a
-// band of C: several rows of tiles. It reads B by groups of panels, and a group stays in L2 until all
-// tiles of the band have read it. A task adds up all blocks of k, so that its part of C stays in its
-// cache.
+// Used for large products (see are_panels_faster()). First all threads pack B. Then a task computes
+// a band of C: several rows of tiles. It reads B by groups of panels, and a group stays in L2 until
+// all tiles of the band have read it. A task adds up all blocks of k, so that its part of C stays
+// in its cache.
 void gemm_rows(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
                Initial initial) {
   const Dim panels = ceil_div(m, tile_columns);

@@ -12,8 +12,9 @@ namespace fledge::kernels {
 
 namespace {
 
-// A row of one, two or four whole vectors stays in registers from its first sum to its last product:
-// loops of one or two turns would take longer than the arithmetic, and small models have such rows.
+// A row of one, two or four whole vectors stays in registers from its first sum to its last
+// product: loops of one or two turns would take longer than the arithmetic, and small models have
+// such rows.
 template <int vectors>
 struct ShortRow {
   static constexpr Dim size = vectors * lanes;

@@ -1,6 +1,6 @@
 // Loops that may run on several threads.
-// Each output number is computed by exactly one task, in a fixed order. The result therefore does not
-// depend on the number of threads or on scheduling.                     Next: base/thread_pool.h.
+// Each output number is computed by exactly one task, in a fixed order. The result therefore does
+// not depend on the number of threads or on scheduling. Next: base/thread_pool.h.
 #pragma once
 
 #include "engine/kernels/blocking.h"

@@ -53,9 +53,9 @@ void by_rows(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Count n, Dim 
   for (; p < k; ++p) add(std::integral_constant<int, 1>(), p);
 }
 
-// B is stored by columns: they are the rows of a table. The lanes of a vector are rows of the table,
-// so squares of it are transposed in registers. Loading two halves of a vector saves a stage of the
-// transposition.
+// B is stored by columns: they are the rows of a table. The lanes of a vector are rows of the
+// table, so squares of it are transposed in registers. Loading two halves of a vector saves a stage
+// of the transposition.
 template <class Count>
 void by_columns(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Count n, Dim k, Dim m,
                 Initial initial) {

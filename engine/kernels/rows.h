@@ -2,7 +2,7 @@
 //
 // The order in which a row is summed depends on its length alone. A masked row is summed as if its
 // visible entries were side by side. So the bits of a row depend neither on other rows nor on the
-// values and positions of hidden entries.                                              Next: rows.cpp.
+// values and positions of hidden entries. Next: rows.cpp.
 #pragma once
 
 #include "engine/real.h"

@@ -1,8 +1,8 @@
 // SIMD vectors of Real, by the vector types of GCC and Clang: no instruction is named here.
 //
-// A Vec is as wide as the widest register that the file may use, and a kernel is written once for every
-// width. In the dual build a Vec is two vectors of double, the values and the tangents of its lanes,
-// so the loops that train are the loops that are checked.
+// A Vec is as wide as the widest register that the file may use, and a kernel is written once for
+// every width. In the dual build a Vec is two vectors of double, the values and the tangents of its
+// lanes, so the loops that train are the loops that are checked.
 #pragma once
 
 #include <type_traits>

@@ -105,8 +105,8 @@ inline Vec exp(Vec x) {
   return detail::exp_of_sum(x);
 }
 
-/// eˣ for x ≤ 88, and 0 for x < −87.7, where eˣ is less than 2⁻¹²⁶: faster than exp(), for weights of
-/// at most 1. For n = −127, power_of_two(n) is 0.
+/// eˣ for x ≤ 88, and 0 for x < −87.7, where eˣ is less than 2⁻¹²⁶: faster than exp(), for weights
+/// of at most 1. For n = −127, power_of_two(n) is 0.
 inline Vec exp_of_weight(Vec x) {
   const auto [y, n] = detail::exp_factors(select(x < -88.0f, splat(-88), x));
   return y * detail::power_of_two(n);

@@ -1,8 +1,8 @@
 // Attention of a head of few numbers: one query per lane.
 //
-// The lanes of a vector are neighbouring queries, and a loop visits their keys. For dk and dv the lanes
-// are neighbouring keys, and a loop visits their queries. No sum runs across lanes, so the result of
-// a lane does not depend on the other lanes.
+// The lanes of a vector are neighbouring queries, and a loop visits their keys. For dk and dv the
+// lanes are neighbouring keys, and a loop visits their queries. No sum runs across lanes, so the
+// result of a lane does not depend on the other lanes.
 #include "engine/kernels/small_head_attention.h"
 
 #include <algorithm>
@@ -29,7 +29,8 @@ Vec load_rows(const Real* x, Dim step) {
   for (Dim i = 0; i < lanes; i += size) std::copy_n(x + i * step, size, parts + i);
   return load(parts);
 }
-// With AddressSanitizer, Clang 14 does not align the stack if it passes a Vec of Dual by value here.
+// With AddressSanitizer, Clang 14 does not align the stack if it passes a Vec of Dual by value
+// here.
 template <int size>
 void store_rows(const Vec& rows, Real* x, Dim step) {
   if constexpr (size == lanes) return store(x, rows);

@@ -10,8 +10,8 @@ namespace fledge::kernels {
 inline constexpr int small_head_D = 8;
 
 /// Which of some neighbouring queries, one per lane, see a key. Both ends of their spans never
-/// decrease from lane to lane, so these lanes are neighbours: from the first span that has not ended
-/// to the last that has begun. Keys are counted in integers: a float would stop at 2²⁴.
+/// decrease from lane to lane, so these lanes are neighbours: from the first span that has not
+/// ended to the last that has begun. Keys are counted in integers: a float would stop at 2²⁴.
 class SeeingLanes {
  public:
   SeeingLanes(const IndexRange* spans, Dim count) : spans_(spans), count_(count) {}

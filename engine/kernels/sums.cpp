@@ -18,7 +18,8 @@ void add_rows(const Real* x, Real* out, Dim n) {
   });
 }
 
-// out_i = Σ_r x_ri, four rows at a time from end to end, as each row may be in another page of memory.
+// out_i = Σ_r x_ri, four rows at a time from end to end, as each row may be in another page of
+// memory.
 void add_few_rows(const Real* x, Dim rows, Real* out, Dim n) {
   std::fill_n(out, n, Real(0));
   Dim r = 0;

@@ -33,8 +33,8 @@ struct Tile {
 };
 
 // c_rj = start_rj + Σ_p a_rp·b_pj for rows r = 0, 1, … and one or two vectors of columns. The rows
-// are a pack, not a loop: in a loop GCC would keep `sum` in memory before and after the loop over p.
-// A is read in place: packing it costs more than it gains unless C is wide.
+// are a pack, not a loop: in a loop GCC would keep `sum` in memory before and after the loop over
+// p. A is read in place: packing it costs more than it gains unless C is wide.
 template <int vectors, int... r>
 void multiply(const Tile& t, std::integer_sequence<int, r...>) {
   Vec sum[sizeof...(r)][vectors] = {};
@@ -43,8 +43,8 @@ void multiply(const Tile& t, std::integer_sequence<int, r...>) {
     each_row([initial, row = t.initial.row](Dim i, Vec(&s)[vectors]) {
       for (int v = 0; v < vectors; ++v) s[v] = load(initial + i * row + v * lanes);
     });
-  // The address of a row is one of three pointers and at most four steps: with a pointer a row there
-  // would be more addresses than registers.
+  // The address of a row is one of three pointers and at most four steps: with a pointer a row
+  // there would be more addresses than registers.
   constexpr Dim group = 5;
   const Dim row = t.a_row;
   const Real* a[] = {t.a, t.a + group * row, t.a + 2 * group * row};

@@ -14,9 +14,9 @@ struct KeyValueCache {
   std::vector<Real> keys, values;
 };
 
-/// qkv (T, 3C) of the T positions that follow those in the cache. Their keys and values are appended
-/// to the cache. y (T, C): to the bit the last rows of attention(…, causal()) of all positions at
-/// once. Arrays in, an Array out: throws GraphError where recording is on.
+/// qkv (T, 3C) of the T positions that follow those in the cache. Their keys and values are
+/// appended to the cache. y (T, C): to the bit the last rows of attention(…, causal()) of all
+/// positions at once. Arrays in, an Array out: throws GraphError where recording is on.
 Array cached_attention(const Array& qkv, Dim heads, KeyValueCache& cache);
 
 /// The weights by which cached_attention(qkv, heads, cache) multiplied the values, to the bit:

@@ -38,9 +38,9 @@ Tensor curve(std::string_view op, const Tensor& x, F f) {
   return record(op, y, wrt(x, [slopes](const Array& dy) { return dy * slopes; }));
 }
 
-// y = σ(x) = 1 / (1 + e⁻ˣ) and its slope. With p = exp(−|x|) and w = 1 / (1 + p), y = w for x ≥ 0 and
-// y = p·w for x < 0; nothing overflows. The slope y·(1 − y) equals p·w², which is more exact: 1 − y
-// has few digits where y is near 1.
+// y = σ(x) = 1 / (1 + e⁻ˣ) and its slope. With p = exp(−|x|) and w = 1 / (1 + p), y = w for x ≥ 0
+// and y = p·w for x < 0; nothing overflows. The slope y·(1 − y) equals p·w², which is more exact:
+// 1 − y has few digits where y is near 1.
 Point logistic(Vec x) {
   const auto negative = x < Real(0);
   const Vec p = exp(select(negative, x, -x)), w = Real(1) / (Real(1) + p);

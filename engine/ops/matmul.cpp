@@ -92,9 +92,9 @@ Real excess(Real cosine) {
 
 }  // namespace
 
-/// cos = ⟨a, b⟩ / (‖a‖·‖b‖), composed: its gradient is that of its parts. The cosine does not depend
-/// on lengths. So each vector is divided by a constant, a power of two, which loses no digit: squares
-/// neither overflow nor vanish.
+/// cos = ⟨a, b⟩ / (‖a‖·‖b‖), composed: its gradient is that of its parts. The cosine does not
+/// depend on lengths. So each vector is divided by a constant, a power of two, which loses no
+/// digit: squares neither overflow nor vanish.
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis) {
   const Shape common = broadcast(a.shape(), b.shape(), "cosine_similarity");
   require(common.rank() >= 1, "cosine_similarity", "needs vectors: ", a.shape(), " and ",

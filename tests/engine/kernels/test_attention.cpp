@@ -1,6 +1,6 @@
-// A head of attention and its gradients: close to the formulas, and the same bits in every number of
-// blocks; what a query does not see changes none of its bits. Heads of at most 8 numbers have a kernel
-// of their own, and so has a query alone.
+// A head of attention and its gradients: close to the formulas, and the same bits in every number
+// of blocks; what a query does not see changes none of its bits. Heads of at most 8 numbers have a
+// kernel of their own, and so has a query alone.
 #include "engine/kernels/attention.h"
 
 #include <cmath>

@@ -117,8 +117,8 @@ std::vector<Way> ways_in_blocks(Dim block_k, Dim size_a) {
   return all;
 }
 
-// Each way with every layout of A and B; in turn with 1, 2 and 5 threads, and with no initial C, one
-// of rows side by side, one row for all, and C itself.
+// Each way with every layout of A and B; in turn with 1, 2 and 5 threads, and with no initial C,
+// one of rows side by side, one row for all, and C itself.
 void check_product(const Array& a, const Array& b, const std::vector<Way>& ways) {
   const Dim n = a.dim(0), k = a.dim(1), m = b.dim(1), row = m + 3;
   const Array start = numbers({n + 1, row}, 3);

@@ -1,6 +1,6 @@
-// Every function with a tail, value and slope, against an evaluation in long double: the largest error
-// in units of the last place. The exact functions are written from their definitions, and no formula is
-// that of the op: slopes go by cosh and erfc, tails by the tail itself.
+// Every function with a tail, value and slope, against an evaluation in long double: the largest
+// error in units of the last place. The exact functions are written from their definitions, and no
+// formula is that of the op: slopes go by cosh and erfc, tails by the tail itself.
 #include <cmath>
 #include <numbers>
 
@@ -19,11 +19,11 @@ constexpr Exact largest_real =
 constexpr Exact least_normal =
     is_float ? Exact{std::numeric_limits<float>::min()} : Exact{std::numeric_limits<double>::min()};
 
-// The op of a row of the table, f and f'. Errors are counted in units of the last place of the exact
-// value, or of the scale where that is larger: the terms of a sum that cancels, |f|·|u| where f depends
-// on e to the rounded number u. Where a factor of the result is below the normal numbers, the other
-// factors magnify its last place: results below 2¹¹ times the smallest normal number have a bound of
-// their own.
+// The op of a row of the table, f and f'. Errors are counted in units of the last place of the
+// exact value, or of the scale where that is larger: the terms of a sum that cancels, |f|·|u| where
+// f depends on e to the rounded number u. Where a factor of the result is below the normal numbers,
+// the other factors magnify its last place: results below 2¹¹ times the smallest normal number have
+// a bound of their own.
 struct Curve {
   const char* name;
   Exact (*y)(Exact x);
@@ -150,7 +150,8 @@ struct RowFunction {
 std::size_t top_of(const std::vector<Exact>& x) {
   return static_cast<std::size_t>(std::max_element(x.begin(), x.end()) - x.begin());
 }
-// log Σ exp(x) − top. The largest element is left out of the sum, so nothing of a small rest is lost.
+// log Σ exp(x) − top. The largest element is left out of the sum, so nothing of a small rest is
+// lost.
 Exact log_total(const std::vector<Exact>& x, std::size_t top) {
   Exact rest = 0;
   for (std::size_t j = 0; j < x.size(); ++j) rest += j == top ? 0 : std::exp(x[j] - x[top]);

@@ -1,5 +1,5 @@
-// attention() over heads, sizes and masks; cached_attention(), which has its bits; and that what a mask
-// hides is not read, and has weight and gradient exactly 0.
+// attention() over heads, sizes and masks; cached_attention(), which has its bits; and that what a
+// mask hides is not read, and has weight and gradient exactly 0.
 #include "engine/ops/cached_attention.h"
 #include "tests/engine/ops/passes.h"
 
