@@ -1,8 +1,6 @@
-// The folder of a run that is damaged, moved, removed or replaced: nothing is lost or mixed, and a
-// refusal names the file. tests/command/folders.txt has full disks, links and logs, make faults what
-// a disk or a kill may do.
-#include <thread>
-
+// A run's file with one change: a refusal names the file and what is wrong, and nothing is lost.
+// tests/command/folders.txt and interrupts.txt have the rest of the folder, make faults what a disk or
+// a kill may do.
 #include "tests/examples/fledge/training.h"
 
 using namespace testing;
@@ -99,70 +97,4 @@ TEST_CASE("a run's file with one change: the sentence names it and what is wrong
   fs::remove(desk.path);
   write_file(desk.path, desk.good);
   trained({"--resume", desk.folder, "--steps", "30"});
-}
-
-TEST_CASE("a run whose folder is moved stays in it; removed, it says so and makes none") {
-  const Desk desk;
-  const Words line = Words{"train", desk.poems(), "-o", desk / "run"} + tiny +
-                     words("--json --accumulate 2000"),
-              unsaved{"--save-every", "0"};
-  Running first(line + unsaved);
-  REQUIRE(first.says("\"step\":2,"));
-  fs::rename(desk / "run", desk / "moved");
-  const auto second = files_in(desk.run("run", {"--seed", "2"}));
-  CHECK(first.end() == 0);
-  CHECK((files_in(desk / "run") == second));
-  CHECK((files_in(desk / "moved") == files_in(desk.run("whole", {"--accumulate", "2000"}))));
-  fs::remove_all(desk / "run");
-  Running run(line + unsaved, desk / "errors");
-  REQUIRE(run.says("\"step\":1,"));
-  run.signal(SIGSTOP);  // else it could write between the removals of its files and its folder
-  fs::remove_all(desk / "run");
-  CHECK(run.end(SIGCONT) == 1);
-  CHECK_THAT(
-      text_of(desk / "errors"),
-      ContainsSubstring("was removed while the run was in it: nothing of the run is left\n") &&
-          EndsWith("begin again: fledge train FILE -o DIR\n"));
-  CHECK(!fs::exists(desk / "run"));
-  // That a run diverged is said before what it could not write.
-  Running lost(line + words("--lr 1e6 --clip 0 --warmup 4"), desk / "errors");
-  REQUIRE(lost.says("\"step\":1,"));
-  fs::create_directories(desk / "run/.fledge-new/thesis");
-  CHECK(lost.end() == 1);
-  const std::string said = text_of(desk / "errors");
-  CHECK(said.find(" at step ") < said.find("cannot remove '"));
-  CHECK_THAT(said, ContainsSubstring("remove the cause; then go on with: fledge train --resume "));
-}
-
-TEST_CASE(
-    "fledge train --from: a run that is killed at once goes on with the weights it began with") {
-  const Desk desk;
-  const Words line = Words{"train", desk.poems(), "--from", desk.run("base")} +
-                     words("--steps 4 --batch 2 --accumulate 2000");
-  done(line + Words{"-o", desk / "whole", "-q"});
-  Running run(line + Words{"-o", desk / "run", "--json"});
-  REQUIRE(run.says("\"type\":\"start\""));
-  run.end(SIGKILL);
-  trained({"--resume", desk / "run"});
-  CHECK((files_in(desk / "run") == files_in(desk / "whole")));
-}
-
-TEST_CASE("fledge: readers beside a run that is replaced again and again, never two mixed") {
-  const Desk desk;
-  write_file(desk / "letters.txt", "abcdefghij" + std::string(300, 'k') + small_text());
-  const std::string run = desk.run("run");
-  std::thread replaces([&] {
-    for (int i = 0; i < 8; ++i)
-      fledge_says(
-          Words{"train", i % 2 ? desk.poems() : desk / "letters.txt", "-o", run, "--force", "-q"} +
-          tiny);
-  });
-  for (int tries = 0; tries < 25; ++tries) {
-    const Result result = fledge_says({"generate", run, "--tokens-out", "5"}),
-                 plot = fledge_says({"plot", run});
-    INFO(result.err << plot.err);  // a new run has no step yet
-    CHECK(result.status == 0);
-    CHECK((plot.status == 0 || plot.err.find("has no step of the run") != std::string::npos));
-  }
-  replaces.join();
 }
