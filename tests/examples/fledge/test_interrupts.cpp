@@ -114,41 +114,6 @@ TEST_CASE("interrupts: a second one, a stop by the shell, a pipe without a reade
   desk.check_goes_on("further");
 }
 
-TEST_CASE("interrupts: without -o nothing is lost; with --no-save that nothing was saved is said") {
-  const Desk desk;
-  for (const bool saves : {true, false}) {
-    const std::string errors = desk / "err", how = saves ? "" : " --no-save",
-                      events = desk / (saves ? "saved" : "unsaved");
-    std::string line = "cd '" + desk.path() + "' && exec \"$0\" train poems.txt" + how;
-    for (const std::string& word : tiny + Words{"--json", "--accumulate", "1000"})
-      line += " " + word;
-    const Result result = in_shell("(" + line + ") >" + events + " 2>" + errors +
-                                   " & run=$!; until grep -q '\"step\":3,' " + events +
-                                   "; do sleep 0.1; done; kill -TERM $run; wait $run");
-    CHECK(result.status == 143);
-    CHECK_THAT(text_of(errors), EndsWith(saves ? "fledge train --resume poems-run\n"
-                                               : ". Nothing was saved: add -o DIR.\n"));
-  }
-  done({"train", "--resume", desk / "poems-run", "-q"});
-}
-
-TEST_CASE("interrupts: a second trainer is kept out of the folder, and changes nothing") {
-  const Desk desk;
-  Running first(Words{"train", desk.poems(), "-o", desk / "run"} + paced);
-  REQUIRE(first.says("\"step\":1,"));
-  first.signal(SIGSTOP);
-  for (const auto& entry : fs::directory_iterator(desk / "run"))  // no removed file lets it in
-    if (entry.path().filename().string().starts_with(".")) fs::remove_all(entry);
-  const auto before = files_in(desk / "run");
-  for (const Words& words : {Words{"train", desk.poems(), "-o", desk / "run", "--force"},
-                             Words{"train", "--resume", desk / "run"}})
-    CHECK(
-        refusal_of(fledge_says(words), desk.path()) ==
-        "1: cannot use '~/run': another process is using it | wait until the other run has ended, "
-        "or name another folder: -o DIR");
-  CHECK((files_in(desk / "run") == before));
-}
-
 TEST_CASE("interrupts: between the best evaluation and the message that the model overfits") {
   const Desk desk;
   write_file(desk.poems(), small_text(25));

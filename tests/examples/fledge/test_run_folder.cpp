@@ -1,9 +1,6 @@
-// The folder of a run that is damaged, moved, removed, linked, shared or replaced: nothing is lost,
-// mixed or overwritten, and a refusal names the file. make faults has what a disk or a kill may do.
-#include <sys/stat.h>
-
-#include <thread>
-
+// A run's file with one change: a refusal names the file and what is wrong, and nothing is lost.
+// tests/command/folders.txt and interrupts.txt have the rest of the folder, make faults what a disk or
+// a kill may do.
 #include "tests/examples/fledge/training.h"
 
 using namespace testing;
@@ -30,11 +27,6 @@ struct Damaged : Desk {
     return refused({"train", "--resume", folder, "--steps", "30", "-q"});
   }
 };
-
-std::string numbers_in(const std::string& folder) {
-  const std::string file = text_of(folder + "/run.safetensors");
-  return file.substr(static_cast<std::size_t>(fledge::stored_header(file).end));
-}
 
 }  // namespace
 
@@ -105,156 +97,4 @@ TEST_CASE("a run's file with one change: the sentence names it and what is wrong
   fs::remove(desk.path);
   write_file(desk.path, desk.good);
   trained({"--resume", desk.folder, "--steps", "30"});
-}
-
-TEST_CASE(
-    "a log that is no regular file is refused; one that is missing or short is gone on with") {
-  const Desk desk;
-  const std::string plain = desk.run("plain"), run = desk.run("run"), log = run + "/events.jsonl",
-                    whole = text_of(log);
-  const Words more{"train", "--resume", run, "--steps", "30", "-q"};
-  for (const bool is_folder : {true, false}) {
-    fs::remove(log);
-    is_folder ? fs::create_directory(log) : mkfifo(log.c_str(), 0600) == 0;
-    for (const Words& words : {more, {"plot", run}, {"page", run}})
-      CHECK_THAT(refusal_of(fledge_says(words), desk.path()),
-                 StartsWith("3: cannot read '~/run/events.jsonl': it is "));
-  }
-  fs::remove(log);
-  CHECK(refusal_of(fledge_says({"plot", run}), desk.path()) ==
-        "3: there is no loss in '~/run': its events.jsonl has no step of the run | name the folder "
-        "of a run: fledge train FILE -o DIR");
-  write_file(log, whole.substr(0, whole.find("\"step\":9")));  // half a line
-  const Result result = fledge_says(more);
-  CHECK(result.status == 0);
-  CHECK_THAT(result.err, ContainsSubstring(
-                             "events.jsonl' lacks events of the run, and goes on without them\n"));
-  trained({"--resume", plain, "--steps", "30"});
-  CHECK((numbers_in(run) == numbers_in(plain)));
-  const std::string events = text_of(plain + "/events.jsonl");
-  CHECK(text_of(log).ends_with(events.substr(events.find("\"step\":21"))));
-}
-
-TEST_CASE("a closed stream does not end up in the run's files; a full disk is said in two lines") {
-  const Desk desk;
-  const std::string run = desk / "run", open = desk.run("open");
-  const auto shell = [&](const std::string& before, const Words& words, const std::string& after) {
-    std::string line = before + "\"$0\" train";
-    for (const std::string& word : words) line += " " + word;
-    return in_shell(line + after);
-  };
-  const Words begin = Words{desk.poems(), "-o", run} + tiny;
-  const auto limited = [&](const std::string& blocks, const Words& words) {
-    const Result result = shell("ulimit -f " + blocks + "; ", words + Words{"-q"}, "");
-    INFO(result.err);
-    CHECK(result.status == 1);
-    CHECK_THAT(result.err, ContainsSubstring(": file too large\n"));
-    CHECK(lines_of(result.err).size() == 2);
-    return result.err;
-  };
-  limited("1", begin);
-  CHECK_FALSE(fs::exists(run));
-  CHECK(shell("", begin, " --json 2>&- >&-").status == 1);
-  CHECK((files_in(run) == files_in(open)));
-  limited("4", begin + Words{"--force"});
-  CHECK((files_in(run) == files_in(open)));
-  CHECK_THAT(limited("20", {"--steps", "30", "--resume", run}),
-             ContainsSubstring("make room on the disk; then "));
-  CHECK((numbers_in(run) == numbers_in(open)));
-  trained({"--resume", run, "--steps", "30"});
-}
-
-TEST_CASE("a run whose folder is moved stays in it; removed, it says so and makes none") {
-  const Desk desk;
-  const Words line = Words{"train", desk.poems(), "-o", desk / "run"} + tiny +
-                     words("--json --accumulate 2000"),
-              unsaved{"--save-every", "0"};
-  Running first(line + unsaved);
-  REQUIRE(first.says("\"step\":2,"));
-  fs::rename(desk / "run", desk / "moved");
-  const auto second = files_in(desk.run("run", {"--seed", "2"}));
-  CHECK(first.end() == 0);
-  CHECK((files_in(desk / "run") == second));
-  CHECK((files_in(desk / "moved") == files_in(desk.run("whole", {"--accumulate", "2000"}))));
-  fs::remove_all(desk / "run");
-  Running run(line + unsaved, desk / "errors");
-  REQUIRE(run.says("\"step\":1,"));
-  run.signal(SIGSTOP);  // else it could write between the removals of its files and its folder
-  fs::remove_all(desk / "run");
-  CHECK(run.end(SIGCONT) == 1);
-  CHECK_THAT(
-      text_of(desk / "errors"),
-      ContainsSubstring("was removed while the run was in it: nothing of the run is left\n") &&
-          EndsWith("begin again: fledge train FILE -o DIR\n"));
-  CHECK(!fs::exists(desk / "run"));
-  // That a run diverged is said before what it could not write.
-  Running lost(line + words("--lr 1e6 --clip 0 --warmup 4"), desk / "errors");
-  REQUIRE(lost.says("\"step\":1,"));
-  fs::create_directories(desk / "run/.fledge-new/thesis");
-  CHECK(lost.end() == 1);
-  const std::string said = text_of(desk / "errors");
-  CHECK(said.find(" at step ") < said.find("cannot remove '"));
-  CHECK_THAT(said, ContainsSubstring("remove the cause; then go on with: fledge train --resume "));
-}
-
-TEST_CASE("links and backups of a run keep what they have; a user's files stay") {
-  const Desk desk;
-  const std::string plain = desk.run("plain"), run = desk.run("run"), mine = desk.run("user");
-  for (const char* backup : {"backup", "linked"}) fs::create_directory(desk / backup);
-  for (const auto& [name, bytes] : files_in(run)) {
-    fs::create_hard_link(run + "/" + name, desk / ("backup/" + name));
-    fs::create_symlink(desk / ("backup/" + name), desk / ("linked/" + name));
-  }
-  const auto backup = files_in(desk / "backup");
-  for (const char* name : {"plain", "run", "linked"})
-    trained({"--resume", desk / name, "--steps", "30"});
-  CHECK((files_in(run) == files_in(plain)));
-  CHECK((files_in(desk / "linked") == files_in(plain)));
-  CHECK(!fs::is_symlink(desk / "linked/run.safetensors"));
-  desk.run("run", {"--force", "--seed", "2"});
-  CHECK((files_in(desk / "backup") == backup));
-  for (const char* name : {"thesis.tmp", ".lock", "config.json"})
-    write_file(mine + "/" + name, "mine");
-  const auto before = files_in(mine);
-  CHECK_THAT(
-      refusal_of(fledge_says({"train", desk.poems(), "-o", mine, "--force"}), desk.path()),
-      StartsWith("1: '~/user/config.json' is in the way: it is of a model, not of a run | "));
-  CHECK((files_in(mine) == before));
-  fs::remove(mine + "/config.json");
-  write_file(mine + "/poems.tmp", small_text());  // the text itself may be in the folder of the run
-  trained({mine + "/poems.tmp", "-o", mine, "--force"});
-  for (const char* name : {"thesis.tmp", ".lock"}) CHECK(text_of(mine + "/" + name) == "mine");
-}
-
-TEST_CASE(
-    "fledge train --from: a run that is killed at once goes on with the weights it began with") {
-  const Desk desk;
-  const Words line = Words{"train", desk.poems(), "--from", desk.run("base")} +
-                     words("--steps 4 --batch 2 --accumulate 2000");
-  done(line + Words{"-o", desk / "whole", "-q"});
-  Running run(line + Words{"-o", desk / "run", "--json"});
-  REQUIRE(run.says("\"type\":\"start\""));
-  run.end(SIGKILL);
-  trained({"--resume", desk / "run"});
-  CHECK((files_in(desk / "run") == files_in(desk / "whole")));
-}
-
-TEST_CASE("fledge: readers beside a run that is replaced again and again, never two mixed") {
-  const Desk desk;
-  write_file(desk / "letters.txt", "abcdefghij" + std::string(300, 'k') + small_text());
-  const std::string run = desk.run("run");
-  std::thread replaces([&] {
-    for (int i = 0; i < 8; ++i)
-      fledge_says(
-          Words{"train", i % 2 ? desk.poems() : desk / "letters.txt", "-o", run, "--force", "-q"} +
-          tiny);
-  });
-  for (int tries = 0; tries < 25; ++tries) {
-    const Result result = fledge_says({"generate", run, "--tokens-out", "5"}),
-                 plot = fledge_says({"plot", run});
-    INFO(result.err << plot.err);  // a new run has no step yet
-    CHECK(result.status == 0);
-    CHECK((plot.status == 0 || plot.err.find("has no step of the run") != std::string::npos));
-  }
-  replaces.join();
 }
