@@ -16,16 +16,17 @@ using In = const std::vector<Tensor>&;
 /// The inputs of each call: "(2, 3) positive (3); (1) (1)".
 std::vector<std::vector<Input>> calls_of(const std::string& text) {
   std::vector<std::vector<Input>> calls(1);
-  for (std::size_t at = 0, open = 0; (open = text.find('(', at)) != text.npos;) {
+  for (std::size_t at = 0, open = 0; (open = text.find('(', at)) != std::string::npos;) {
     const std::string before = text.substr(at, open - at);
-    if (before.find(';') != before.npos) calls.emplace_back();
+    if (before.find(';') != std::string::npos) calls.emplace_back();
     at = text.find(')', open);
     std::vector<Dim> sizes;
     std::istringstream numbers(text.substr(open + 1, at - open - 1));
     for (std::string size; std::getline(numbers, size, ',');) sizes.push_back(std::stoll(size));
-    calls.back().push_back({Shape(sizes), before.find("positive") != before.npos ? Draw::positive
-                                          : before.find("apart") != before.npos  ? Draw::apart
-                                                                                 : Draw::normal});
+    calls.back().push_back(
+        {Shape(sizes), before.find("positive") != std::string::npos ? Draw::positive
+                       : before.find("apart") != std::string::npos  ? Draw::apart
+                                                                    : Draw::normal});
   }
   return calls;
 }
@@ -219,7 +220,8 @@ OpCase& OpCase::also(const std::string& calls) {
   return *this;
 }
 
-OpCase& OpCase::refuses(const std::string& calls, const std::string& says, OpFunction other) {
+OpCase& OpCase::refuses(const std::string& calls, const std::string& says,
+                        const OpFunction& other) {
   for (const std::vector<Input>& call : calls_of(calls)) {
     Refused& added =
         refused.emplace_back(Refused{shapes_of(call), {says}, other ? other : f, false});
@@ -229,7 +231,8 @@ OpCase& OpCase::refuses(const std::string& calls, const std::string& says, OpFun
   return *this;
 }
 
-OpCase& OpCase::refuses_value(const std::string& calls, const std::string& says, OpFunction other) {
+OpCase& OpCase::refuses_value(const std::string& calls, const std::string& says,
+                              const OpFunction& other) {
   const std::size_t before = refused.size();
   refuses(calls, says, std::move(other));
   for (std::size_t i = before; i < refused.size(); ++i) refused[i].by_value = true;

@@ -90,8 +90,10 @@ struct OpCase {
   OpCase& equals(OpFunction by_other_ops);
   OpCase& also(const std::string& calls);
   /// Calls of `other`, or of f, that throw ShapeError. The message names the shapes, or else `says`.
-  OpCase& refuses(const std::string& calls, const std::string& says = "", OpFunction other = {});
-  OpCase& refuses_value(const std::string& calls, const std::string& says, OpFunction other = {});
+  OpCase& refuses(const std::string& calls, const std::string& says = "",
+                  const OpFunction& other = {});
+  OpCase& refuses_value(const std::string& calls, const std::string& says,
+                        const OpFunction& other = {});
 };
 
 const std::vector<OpCase>& op_cases();

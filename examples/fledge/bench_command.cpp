@@ -193,7 +193,7 @@ std::vector<Work> everything(const bench::StepSizes& sizes) {
                                           {1, 4, 16, 16, 1, 27, sizes.bias, sizes.steps},
                                           {1, 4, 16, 16, 16, 27, sizes.bias, sizes.steps},
                                           {6, 6, 384, 256, 8, 65, sizes.bias, sizes.steps}})
-    list.push_back([=] { return std::vector{bench::step(of_step)}; });
+    list.emplace_back([=] { return std::vector{bench::step(of_step)}; });
   for (const char* words :
        {"gemm 32 32 32", "gemm 64 64 64", "gemm 128 128 128", "gemm 256 256 256",
         "gemm 512 512 512", "gemm 1024 1024 1024", "gemm 2048 2048 2048",

@@ -56,7 +56,7 @@ MarkTokens marks_of(const Folder& folder, const ModelConfig& config) {
   MarkTokens marks = located_at(in_quotes(path), [&] {
     const JsonValue json = read_json(*text);
     std::vector<std::string> others;
-    const MarkTokens found = read_marks(json, config.sizes.vocabulary, others);
+    MarkTokens found = read_marks(json, config.sizes.vocabulary, others);
     warn_of(path, other_tokens, others);
     return found;
   });

@@ -85,7 +85,7 @@ class HeldParameters {
   /// Columns first … first + count − 1 of a parameter (…, n).
   struct Columns {
     Tensor parameter;
-    Dim first, count;
+    Dim first = 0, count = 0;
   };
 
  private:

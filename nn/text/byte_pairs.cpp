@@ -136,7 +136,7 @@ struct PairInPiece {
 
 BytePairs::BytePairs() : BytePairs(single_bytes()) {}
 
-BytePairs::BytePairs(std::vector<std::string> symbols, std::vector<Merge> merges)
+BytePairs::BytePairs(std::vector<std::string> symbols, const std::vector<Merge>& merges)
     : symbols_(std::move(symbols)) {
   const auto count = static_cast<Dim>(symbols_.size());
   require<ValueError>(count <= most_symbols, "BytePairs", "there are ", count,

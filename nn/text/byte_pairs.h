@@ -40,7 +40,7 @@ class BytePairs {
   /// Takes the bytes of symbols 0, 1, 2, …, and merges as add_merge() does. If the bytes are "",
   /// there is no symbol of this number. Throws ValueError for two symbols with the same bytes, for
   /// a symbol of more than 1,024 bytes, and for more than `most_symbols`.
-  explicit BytePairs(std::vector<std::string> symbols, std::vector<Merge> merges = {});
+  explicit BytePairs(std::vector<std::string> symbols, const std::vector<Merge>& merges = {});
 
   /// Learns merges from a text: the most frequent pair becomes a symbol (of equally frequent pairs
   /// the one with the smaller numbers), until there are `symbols` symbols or no pair occurs twice

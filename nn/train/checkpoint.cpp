@@ -27,7 +27,7 @@ bool has_last(const RunNotes& notes) { return notes.kept_step() != notes.step; }
 
 // The numbers of a tensor, which must be finite, and if they are means of squares not negative.
 Array read_part(const ByteSource& file, const StoredTensor& tensor) {
-  const Array array = read_array(file, tensor);
+  Array array = read_array(file, tensor);
   const bool is_square = tensor.name.starts_with(second_moment);
   for (Dim i = 0; is_square && i < array.size(); ++i)
     require<FormatError>(array[i] >= 0, "the checkpoint must have no negative mean of squares",

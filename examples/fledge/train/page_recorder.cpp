@@ -105,9 +105,9 @@ PageRecorder::PageRecorder(const TrainConfig& config, const Corpus& corpus,
 std::vector<Event> PageRecorder::look(std::int64_t step) {
   std::vector<Event> found;
   if (!steps_.has(step)) return found;
-  if (!has_plan_event_) found.push_back(Snapshot{page::plan_event(plan_)});
-  found.push_back(Snapshot{page::snapshot_event(*model_, corpus_->tokenizer, plan_, step,
-                                                steps_.is_full(step), &corpus_->train)});
+  if (!has_plan_event_) found.emplace_back(Snapshot{page::plan_event(plan_)});
+  found.emplace_back(Snapshot{page::snapshot_event(*model_, corpus_->tokenizer, plan_, step,
+                                                   steps_.is_full(step), &corpus_->train)});
   has_plan_event_ = true;
   return found;
 }

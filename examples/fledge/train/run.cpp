@@ -191,9 +191,9 @@ void follow(Run& run, const Trainer::Step step) {
   std::vector<Event> seen;
   if (is_due || n == 1)
     for (PairMeasurement& pair : watch(run.pairs, run.model, run.corpus, n))
-      seen.push_back(std::move(pair));
+      seen.emplace_back(std::move(pair));
   if (is_sampled(config, n) && shows_samples(run))
-    seen.push_back(Sampled{n, draw_sample(run.trainer, config, run.corpus, sample_tokens, n)});
+    seen.emplace_back(Sampled{n, draw_sample(run.trainer, config, run.corpus, sample_tokens, n)});
   if (run.page)
     for (Event& event : run.page->look(n)) seen.push_back(std::move(event));
 

@@ -193,7 +193,8 @@ std::unique_ptr<Run> set_up(TrainConfig config) {
   run->observers = {[&run = *run](const Event& event) { run.screen->on_event(event); },
                     [&run = *run](const Event& event) { write_line(run, event); }};
   if (!run->config.page.empty())
-    run->observers.push_back([&run = *run](const Event& event) { write_page_at_end(run, event); });
+    run->observers.emplace_back(
+        [&run = *run](const Event& event) { write_page_at_end(run, event); });
   return run;
 }
 
