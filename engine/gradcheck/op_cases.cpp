@@ -234,7 +234,7 @@ OpCase& OpCase::refuses(const std::string& calls, const std::string& says,
 OpCase& OpCase::refuses_value(const std::string& calls, const std::string& says,
                               const OpFunction& other) {
   const std::size_t before = refused.size();
-  refuses(calls, says, std::move(other));
+  refuses(calls, says, other);
   for (std::size_t i = before; i < refused.size(); ++i) refused[i].by_value = true;
   return *this;
 }
