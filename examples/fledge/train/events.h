@@ -30,7 +30,7 @@ struct Started {
 };
 /// A step of the optimiser, and the held-out loss after it if it was evaluated.
 struct Stepped {
-  Trainer::Step step;
+  Trainer::Step step = {};
   std::optional<double> held_out;
   bool is_logged = false;  // by --log-every; otherwise it is no line
 };
