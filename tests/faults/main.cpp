@@ -1,8 +1,8 @@
 // Faults as tests: whatever fails, is killed or is cut off, a run is there, whole, and goes on to
 // the same bytes. Each call of each command fails once, in each way that fits; SIGKILL comes before
-// each call, and before another in the run that goes on; the folders that a power cut after each call
-// can leave; each allocation fails, alone or with all that follow; Ctrl-C at each call, and two
-// commands in one folder, one of them stopped in the middle.
+// each call, and before another in the run that goes on; the folders that a power cut after each
+// call can leave; each allocation fails, alone or with all that follow; Ctrl-C at each call, and
+// two commands in one folder, one of them stopped in the middle.
 //
 //   faults [--sample] [--only TEXT] [--jobs N]
 #include <algorithm>
@@ -53,8 +53,8 @@ using Cases = std::vector<Case>;
 
 std::string number(std::size_t n) { return std::to_string(n); }
 
-/// Of each kind of call its name, the ways in which it can fail (names of errors, with + for all later
-/// calls too), and whether it only reads.
+/// Of each kind of call its name, the ways in which it can fail (names of errors, with + for all
+/// later calls too), and whether it only reads.
 constexpr struct {
   const char *name, *failures;
   bool reads;
@@ -103,8 +103,8 @@ std::vector<int> statuses(const RecordedCall& call, const std::string& failure) 
   return {0, 1};
 }
 
-/// The command with a fault must end with one of these statuses. If it succeeded, all is as without the
-/// fault; a command that only reads has changed nothing; a run is whole and goes on.
+/// The command with a fault must end with one of these statuses. If it succeeded, all is as without
+/// the fault; a command that only reads has changed nothing; a run is whole and goes on.
 Case disturbed(const World& world, const Scenario& scenario, const std::string& name,
                const std::vector<int>& statuses,
                const std::function<Ending(const std::string& place)>& run) {

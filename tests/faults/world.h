@@ -101,7 +101,8 @@ class World {
   /// `log` a file for the calls or empty.
   Process start(const Scenario& scenario, const std::string& place, const std::string& failure = "",
                 const std::string& log = "") const;
-  /// A command whose allocations fail as this variable of the environment says (failing_malloc.cpp).
+  /// A command whose allocations fail as this variable of the environment says
+  /// (failing_malloc.cpp).
   Ending run_with_malloc(const Scenario& scenario, const std::string& place,
                          const std::string& variable) const;
   /// A command without a fault; "DIR" stands for `folder`.

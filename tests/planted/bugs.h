@@ -1,5 +1,6 @@
-// The planted bugs as bugs.txt has them, which also says how a block is written; how one is planted in
-// a text; and what a run says about it. All that only reads texts: programs/planted_table tests it.
+// The planted bugs as bugs.txt has them, which also says how a block is written; how one is planted
+// in a text; and what a run says about it. All that only reads texts: programs/planted_table tests
+// it.
 #pragma once
 
 #include <algorithm>
@@ -49,8 +50,8 @@ inline std::vector<Bug> read_bugs(const std::string& text) {
   return bugs;
 }
 
-/// A text without its white space, which does not count, so that a new layout of a source leaves the
-/// table as it is; and where each letter stood.
+/// A text without its white space, which does not count, so that a new layout of a source leaves
+/// the table as it is; and where each letter stood.
 struct Dense {
   std::string letters;
   std::vector<std::size_t> places;
@@ -89,7 +90,8 @@ struct Ending {
   bool timed_out = false;  // its time was over
 };
 
-/// A verdict is one word of the table: "-" when the bug is not seen, "spared" when nobody was asked.
+/// A verdict is one word of the table: "-" when the bug is not seen, "spared" when nobody was
+/// asked.
 inline bool is_seen(const std::string& verdict) { return verdict != "-" && verdict != "spared"; }
 
 struct OracleVerdicts {

@@ -28,9 +28,9 @@ inline void write_file(const fs::path& path, const std::string& text) {
     throw std::runtime_error("cannot write " + path.string());
 }
 
-/// Runs argv[0] (found along PATH) to its end; what it prints goes to `log`. When it has computed for
-/// `seconds` or waited for ten times as many (0: no limit) it is killed, in the latter case with the
-/// programs that it started, also when this program is gone by then.
+/// Runs argv[0] (found along PATH) to its end; what it prints goes to `log`. When it has computed
+/// for `seconds` or waited for ten times as many (0: no limit) it is killed, in the latter case
+/// with the programs that it started, also when this program is gone by then.
 inline Ending run(const Command& argv, const fs::path& log, unsigned seconds = 0) {
   // A soft limit sends SIGXCPU. A bug that never frees must not take the machine: 4 GB.
   std::string line = "exec";
@@ -54,9 +54,9 @@ inline Ending run(const Command& argv, const fs::path& log, unsigned seconds = 0
 
 class Copy {
  public:
-  /// Makes `folder`/source equal to what is built of `sources`. Files that are equal already keep their
-  /// times, so that a second run compiles little. Throws std::runtime_error unless the `find` of each
-  /// bug stands in its file exactly once.
+  /// Makes `folder`/source equal to what is built of `sources`. Files that are equal already keep
+  /// their times, so that a second run compiles little. Throws std::runtime_error unless the `find`
+  /// of each bug stands in its file exactly once.
   Copy(const fs::path& sources, fs::path folder, const std::vector<Bug>& bugs)
       : folder_(std::move(folder)) {
     std::vector<fs::path> gone;
@@ -77,8 +77,8 @@ class Copy {
     if (!faults.empty()) throw std::runtime_error("bugs do not apply" + faults);
   }
 
-  /// Copies `other` with all that it has built. `folder` must have a name as long as that of `other`,
-  /// because files of all kinds contain it.
+  /// Copies `other` with all that it has built. `folder` must have a name as long as that of
+  /// `other`, because files of all kinds contain it.
   Copy(const Copy& other, fs::path folder) : folder_(std::move(folder)) {
     const std::string here = folder_.string(), there = other.folder_.string();
     if (here.size() != there.size())

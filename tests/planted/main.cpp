@@ -1,6 +1,6 @@
-// Plants every bug of bugs.txt into a copy of the sources, one at a time, and asks the checks: which of
-// them see it? A bug that none sees is a hole in the checks, and a failure here. Or plants one for a
-// reader to find, the zoo.
+// Plants every bug of bugs.txt into a copy of the sources, one at a time, and asks the checks:
+// which of them see it? A bug that none sees is a hole in the checks, and a failure here. Or plants
+// one for a reader to find, the zoo.
 #include <chrono>
 #include <cmath>
 #include <deque>
@@ -107,9 +107,9 @@ struct Outcome {
   bool killed() const { return built && (is_seen(dual) || is_seen(differences) || is_seen(tests)); }
 };
 
-// Asks the oracles about the bug that is in the copy, and the tests where an oracle has not seen it. A
-// bug that both have seen is dead: building and running the tests would triple its time. `log` begins
-// the names of the logs.
+// Asks the oracles about the bug that is in the copy, and the tests where an oracle has not seen
+// it. A bug that both have seen is dead: building and running the tests would triple its time.
+// `log` begins the names of the logs.
 Outcome ask(const Copy& copy, bool full, unsigned jobs, const std::string& log) {
   const fs::path tests = copy.build() / "tests";
   const Bug& bug = copy.planted();
@@ -171,8 +171,8 @@ void prove_clean(const Copy& copy, unsigned jobs, const std::string& log) {
     throw std::runtime_error("the sources must pass without a bug: " + faults + "see " + log + "*");
 }
 
-// Takes a bug of the file that is changed in this copy already: that saves a compilation. Else one of
-// a file that no worker has begun, else the first.
+// Takes a bug of the file that is changed in this copy already: that saves a compilation. Else one
+// of a file that no worker has begun, else the first.
 Bug take_bug(std::vector<Bug>& waiting, std::set<std::string>& begun, const Copy& copy) {
   const auto rank = [&](const Bug& bug) {
     return bug.file == copy.planted().file ? 0 : begun.contains(bug.file) ? 2 : 1;
@@ -265,15 +265,15 @@ int plant(const Request& request, std::vector<Bug> waiting) {
   return summary(outcomes, Seconds(Clock::now() - begin).count());
 }
 
-// Of the bugs of gradients this one. The checker's own bugs would be judges in their own case, and an
-// optimiser has no gradient. Neighbours in the table are alike; 7919, a prime, takes them far from
-// each other.
+// Of the bugs of gradients this one. The checker's own bugs would be judges in their own case, and
+// an optimiser has no gradient. Neighbours in the table are alike; 7919, a prime, takes them far
+// from each other.
 const Bug& zoo_bug(const std::vector<Bug>& bugs, std::size_t number) {
   return bugs[number % bugs.size() * 7919 % bugs.size()];
 }
 
-// Plants the bug of this number, or the next that `fledge gradcheck` refuses, so that it can be found.
-// Prints how to look for it, not which it is.
+// Plants the bug of this number, or the next that `fledge gradcheck` refuses, so that it can be
+// found. Prints how to look for it, not which it is.
 void let_in(const std::vector<Bug>& bugs, unsigned number, const fs::path& sources,
             const fs::path& folder) {
   const auto require = [&](bool succeeded, const char* log) {

@@ -1,6 +1,6 @@
-// Memory, with every new counted: ten thousand training steps take that of one, a step after the first
-// ones asks for none, a graph leaves nothing behind, what is kept for later has a bound, and an
-// allocation that fails changes nothing.
+// Memory, with every new counted: ten thousand training steps take that of one, a step after the
+// first ones asks for none, a graph leaves nothing behind, what is kept for later has a bound, and
+// an allocation that fails changes nothing.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -195,12 +195,12 @@ void hand_over_batches() {
   consumer.join();
 }
 
-// Kept blocks and blocks in use are at most 64 MB more than twice what the program needs at once, and
-// work that repeats finds its blocks. The bound holds for each thread, also for one that frees what
-// another allocates.
+// Kept blocks and blocks in use are at most 64 MB more than twice what the program needs at once,
+// and work that repeats finds its blocks. The bound holds for each thread, also for one that frees
+// what another allocates.
 void kept_memory_has_a_bound() {
-  // What f() makes the program hold at most, in MB, beside what it holds. f runs in a thread that keeps
-  // nothing yet; 10 MB for what aligned_alloc adds to each block.
+  // What f() makes the program hold at most, in MB, beside what it holds. f runs in a thread that
+  // keeps nothing yet; 10 MB for what aligned_alloc adds to each block.
   const auto check_held = [](const char* what, std::size_t needed, auto f) {
     const std::size_t before = live_bytes();
     testing::most_live_bytes = before;

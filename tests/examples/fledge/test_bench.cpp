@@ -10,7 +10,8 @@ using namespace testing;
 TEST_CASE("bench: every row of --json has its sizes, its times, and its shares of a limit") {
   // Two a weight and token, the scores and what they weigh, and the logits of the last token.
   const double prompt = 2 * 8 * (6 * 2 * (12 * 8 + 6) + 7);
-  // Biases and gains of two layers, the table of words, a row of positions, and the last layer norm.
+  // Biases and gains of two layers, the table of words, a row of positions, and the last layer
+  // norm.
   const double weights =
       4 * (2 * (8 * 24 + 24 + 8 * 8 + 8 + 8 * 32 + 32 + 32 * 8 + 8 + 4 * 8) + 7 * 8 + 8 + 2 * 8);
   struct Case {

@@ -1,5 +1,5 @@
-// A command that refuses has changed nothing: each option of each table, with values that cannot be,
-// and each pair of options. The bytes of all files and folders are compared before and after.
+// A command that refuses has changed nothing: each option of each table, with values that cannot
+// be, and each pair of options. The bytes of all files and folders are compared before and after.
 #include "examples/fledge/commands.h"
 #include "tests/examples/fledge/training.h"
 
@@ -38,8 +38,8 @@ Words wrong_values(const OptionRow& row) {
   return values;
 }
 
-/// A run, its text, a run with damaged files and files of the user's; the program in this folder, and
-/// what it must not do when it refuses.
+/// A run, its text, a run with damaged files and files of the user's; the program in this folder,
+/// and what it must not do when it refuses.
 struct Walk : Desk {
   Files before;
   int refused = 0, done = 0;

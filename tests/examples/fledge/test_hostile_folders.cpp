@@ -109,8 +109,8 @@ struct Hostile {
   std::function<Files(Size n)> files;  // some n bytes that take the place of good ones
 };
 
-// In place of `anchor` in a config ("": of all of it, "header": of that of the weights) stand `before`,
-// many parts, and `after`.
+// In place of `anchor` in a config ("": of all of it, "header": of that of the weights) stand
+// `before`, many parts, and `after`.
 struct Row {
   const char *kind, *anchor, *before, *part, *after;
 };
@@ -168,9 +168,9 @@ std::vector<Hostile> hostile(const std::string& good) {
   return all;
 }
 
-// Puts the files into the folder of an export. The folder of a run gets them too: config.json as its
-// settings, else the weights as its whole file. Another process makes them: a program's peak of memory
-// counts from the process that starts it, and the bytes of a file would be part of that.
+// Puts the files into the folder of an export. The folder of a run gets them too: config.json as
+// its settings, else the weights as its whole file. Another process makes them: a program's peak of
+// memory counts from the process that starts it, and the bytes of a file would be part of that.
 void write_files(const Hostile& folder, Size size, const Desk& desk) {
   const Result made = run_here([&] {
     const Files files = folder.files(size);

@@ -9,8 +9,8 @@ using fledge::Dim;
 
 namespace {
 
-/// A folder as Hugging Face's libraries save it, with a table of `table` rows and a tokenizer of 265
-/// tokens. The rows that have no token, if `draws` is one of them, or else this token, are the
+/// A folder as Hugging Face's libraries save it, with a table of `table` rows and a tokenizer of
+/// 265 tokens. The rows that have no token, if `draws` is one of them, or else this token, are the
 /// likeliest by far.
 struct PaddedFolder : Desk {
   std::string folder = *this / "gpt2", config = folder + "/config.json";

@@ -1,6 +1,6 @@
 // A run's file with one change: a refusal names the file and what is wrong, and nothing is lost.
-// tests/command/folders.txt and interrupts.txt have the rest of the folder, make faults what a disk or
-// a kill may do.
+// tests/command/folders.txt and interrupts.txt have the rest of the folder, make faults what a disk
+// or a kill may do.
 #include "tests/examples/fledge/training.h"
 
 using namespace testing;

@@ -1,5 +1,5 @@
-// The page as a file: its policy and hashes, what the script may not do, and texts that stay texts; the
-// numbers in it as base64.
+// The page as a file: its policy and hashes, what the script may not do, and texts that stay texts;
+// the numbers in it as base64.
 #include "examples/page/page_file.h"
 
 #include <algorithm>

@@ -193,8 +193,8 @@ TEST_CASE("page course: the triangle, the exercises and the table of broken mode
   for (int i = 0; i < 5; ++i) browser.press("ArrowLeft");
   CHECK(browser.text(row) != before);
   CHECK(browser.text_of("#triangle-words") != words);
-  // In the corner 'birds' the product is v1·v1 = 0.14; no row is better. Where Q and K learn, that is
-  // where they go; where Q, K and V learn, to 'walk'.
+  // In the corner 'birds' the product is v1·v1 = 0.14; no row is better. Where Q and K learn, that
+  // is where they go; where Q, K and V learn, to 'walk'.
   CHECK(browser.text(R"js((() => {
     const last = (name) => page.triangle.ways.find(({learns}) => learns === name).rows.at(-1);
     return [

@@ -10,8 +10,8 @@ namespace testing {
 
 namespace {
 
-/// Keeps the elements that a reader can reach with Tab; defines seen(), which notes the one that has
-/// the focus, and faults(), which lists those that were not reached, or show no focus.
+/// Keeps the elements that a reader can reach with Tab; defines seen(), which notes the one that
+/// has the focus, and faults(), which lists those that were not reached, or show no focus.
 constexpr const char* watch_focus = R"js((() => {
   const wanted = [...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")]
     .filter((node) => !node.disabled && node.tabIndex >= 0 && node.checkVisibility({visibilityProperty: true}));
@@ -29,8 +29,8 @@ constexpr const char* watch_focus = R"js((() => {
   return wanted.length;
 })())js";
 
-/// The texts whose contrast is too small. WCAG 2.1, success criterion 1.4.3: at least 4.5, and 3 for
-/// large text. A canvas turns any notation of a colour into bytes.
+/// The texts whose contrast is too small. WCAG 2.1, success criterion 1.4.3: at least 4.5, and 3
+/// for large text. A canvas turns any notation of a colour into bytes.
 constexpr const char* weak_texts = R"js((() => {
   const paint = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
   const over = (colours) => {

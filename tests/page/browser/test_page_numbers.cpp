@@ -6,8 +6,8 @@ namespace testing {
 
 namespace {
 
-/// Three snapshots, every head: the cells of the grid and the weights of the data, which are read here
-/// by other code than the page's; the rows, which add up to 1.
+/// Three snapshots, every head: the cells of the grid and the weights of the data, which are read
+/// here by other code than the page's; the rows, which add up to 1.
 constexpr const char* grid_has_the_data = R"js((() => {
   const {run} = page, {layers, heads, causal} = run.model, wrong = [];
   const T = run.sentences[0].ids.length, last = run.snapshots.length - 1;
