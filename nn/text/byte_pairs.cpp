@@ -207,7 +207,7 @@ BytePairs BytePairs::learn(std::string_view text, Dim symbols) {
     merges.push_back(merge);
     counts.merge(merge, entry->second);
   }
-  return BytePairs(std::move(bytes), std::move(merges));
+  return BytePairs(std::move(bytes), merges);
 }
 
 std::optional<Dim> BytePairs::find(std::string_view bytes) const {

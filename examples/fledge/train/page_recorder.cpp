@@ -32,7 +32,7 @@ void require_page_place(const TrainConfig& config) {
   std::error_code none;
   // From the root, without links, and without "/" at the end. Its last parts may not exist.
   const auto whole = [&](const std::string& path) {
-    fs::path found = fs::weakly_canonical(path, none);
+    fs::path found = fs::weakly_canonical(fs::absolute(path, none), none);
     return found.has_filename() ? found : found.parent_path();
   };
   const fs::path page = whole(config.page), run = whole(config.folder());
