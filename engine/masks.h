@@ -10,6 +10,7 @@
 
 #include "engine/base/memory.h"
 #include "engine/base/shape.h"
+#include "engine/real.h"
 
 namespace fledge {
 

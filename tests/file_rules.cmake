@@ -35,6 +35,18 @@ foreach(path IN LISTS base_headers)
   endif()
 endforeach()
 
+# The other headers of engine/ are of one number type: they include real.h, themselves or by another.
+# A unit of many files would not notice.
+file(GLOB_RECURSE headers RELATIVE ${root} ${root}/engine/*.h)
+list(FILTER headers EXCLUDE REGEX "^engine/(base/|(dual|real)\\.h)")
+foreach(path IN LISTS headers)
+  file(STRINGS ${root}/${path} includes REGEX "#include \"engine/")
+  list(FILTER includes EXCLUDE REGEX "engine/base/")
+  if(NOT includes)
+    string(APPEND faults "  ${path}: it does not include engine/real.h\n")
+  endif()
+endforeach()
+
 if(faults)
   message(FATAL_ERROR "These files break a rule:\n${faults}")
 endif()
