@@ -13,7 +13,7 @@ using support::formatted, support::Paint, support::TextValues, support::values_o
 
 namespace {
 
-constexpr const char* story =
+constexpr const char* whole_story =
 #include "examples/birds/story.inc"
     ;
 
@@ -28,7 +28,7 @@ std::string wrapped_paragraph(const std::string& text) {
 /// ("# "), or begins a paragraph with a blank or behind an empty line, or continues a paragraph.
 std::string told(int part, const TextValues& values, Paint paint) {
   std::string text, paragraph;
-  std::istringstream lines(story);
+  std::istringstream lines(whole_story);
   const auto finish = [&] {
     if (!paragraph.empty())
       text += wrapped_paragraph(

@@ -180,9 +180,10 @@ TEST_CASE("what is not a file is refused by its kind, and opening a pipe does no
       CHECK((!folder.read(name) && !folder.open(name) && !folder.beginning(name, 4)));
       continue;
     }
-    CHECK(refusal<FileError>([&] { (void)folder.read(name); }) == message);
-    CHECK(refusal<FileError>([&] { (void)folder.open(name); }) == message);
-    CHECK(refusal<FileError>([&] { (void)folder.beginning(name, 4); }) == message);
+    CHECK(refusal<FileError>([&, of = std::string(name)] { (void)folder.read(of); }) == message);
+    CHECK(refusal<FileError>([&, of = std::string(name)] { (void)folder.open(of); }) == message);
+    CHECK(refusal<FileError>([&, of = std::string(name)] { (void)folder.beginning(of, 4); }) ==
+          message);
   }
   for (const auto& read : std::vector<std::function<void()>>{
            [&] { read_file(desk / "long", 10); }, [&] { (void)folder.read("long", 10); }})

@@ -35,8 +35,10 @@ TEST_CASE(
   CHECK_FALSE(read_folder({}).has_value());
   CHECK_FALSE(read_folder({{"tokenizer_config.json", "{}"}}).has_value());
   for (const auto& [name, text, missing] :
-       {std::array{"vocab.json", R"({"a":0})", "merges.txt'"}, {"merges.txt", "", "vocab.json'"}})
-    CHECK(tests::refuses<FileError>([&] { read_folder({{name, text}}); }, missing, "no such file"));
+       {std::array{"vocab.json", R"({"a":0})", "merges.txt'"}, {"merges.txt", "", "vocab.json'"}}) {
+    const Files files{{name, text}};
+    CHECK(tests::refuses<FileError>([&] { read_folder(files); }, missing, "no such file"));
+  }
   for (const std::string name : {"tokenizer.json", "vocab.json", "merges.txt"}) {
     const testing::Folder folder;
     write_file(folder / "vocab.json", R"({"a":0})");
