@@ -46,7 +46,7 @@ TEST_CASE("derivatives of known functions, without a backward pass") {
     double x, slope;
     double near = 1e-11;  // the relative error of differences; of dual numbers 1e-14
   };
-  const auto square = [](const Tensor& x) { return x * x; };
+  const auto squared = [](const Tensor& x) { return x * x; };
   const auto kink = [](const Tensor& x) { return relu(x) * 3.0; };
   const auto logarithm = [](const Tensor& x) { return log(x); };
   const std::vector<Known> all = {
@@ -57,8 +57,8 @@ TEST_CASE("derivatives of known functions, without a backward pass") {
       {[](const Tensor& x) { return x * 0.0 + 7.0; }, 2, 0},
       {[](const Tensor& x) { return x; }, 2, 1},  // f may hand back the parameter's own numbers
       // small and large arguments, and the edge of a domain
-      {square, 1e6, 2e6},
-      {square, 1e-6, 2e-6, 1e-6},
+      {squared, 1e6, 2e6},
+      {squared, 1e-6, 2e-6, 1e-6},
       {logarithm, 1e-3, 1e3, 1e-8},
       {[](const Tensor& x) { return sqrt(x); }, 1e-3, 0.5 / std::sqrt(1e-3), 1e-8},
       // close to a kink the step shrinks until it is on one side

@@ -173,7 +173,7 @@ TEST_CASE("fledge gradcheck: the table has a line a name, with what --json says,
     CHECK(line.ends_with(end));
     CHECK(line.find(" " + dual + " ") < line.size() - end.size());
     elements += rows[i].elements;
-    for (std::size_t oracle : {0, 1})
+    for (const std::size_t oracle : {std::size_t{0}, std::size_t{1}})
       worst[oracle] = std::max(worst[oracle], rows[i + oracle].max_error);
   }
   const std::string& summary = lines[lines.size() - 2];

@@ -32,18 +32,18 @@ std::string without_seconds(std::string text) {
 
 TEST_CASE("terminals: colours where they are wanted, and the same bytes in every language") {
   const std::string good = support::Paint{true}.bold(support::Paint{true}.good("ok"));
-  const std::string plain = without_seconds(fledge_says(one_op).out),
+  const std::string in_a_file = without_seconds(fledge_says(one_op).out),
                     plain_json = fledge_says(one_op_json).out;
   for (const Result& shown :
        {run_on_terminal(with_program(one_op)), fledge_says(one_op, {{"FORCE_COLOR", "1"}})}) {
     CHECK(shown.status == 0);
-    CHECK(occurrences_of(shown.out, good) == lines_of(plain).size() - 4);
-    CHECK(without_seconds(without_colours(shown.out)) == plain);
+    CHECK(occurrences_of(shown.out, good) == lines_of(in_a_file).size() - 4);
+    CHECK(without_seconds(without_colours(shown.out)) == in_a_file);
   }
   for (const Environment& without : {Environment{{"NO_COLOR", "1"}},
                                      {{"TERM", "dumb"}},
                                      {{"NO_COLOR", "1"}, {"FORCE_COLOR", "1"}}})
-    CHECK(without_seconds(run_on_terminal(with_program(one_op), without).out) == plain);
+    CHECK(without_seconds(run_on_terminal(with_program(one_op), without).out) == in_a_file);
   CHECK(run_on_terminal(with_program(one_op_json)).out == plain_json);
   CHECK(fledge_says(one_op_json, {{"FORCE_COLOR", "1"}}).out == plain_json);
   for (const Words& words : {Words{"--help"}, {"gradcheck", "--help"}, {"gradcheck", "--jsn"}})
@@ -58,9 +58,9 @@ TEST_CASE("terminals: colours where they are wanted, and the same bytes in every
       CAPTURE(language, variable);
       CHECK(fledge_says(one_op_json, {{variable, language}}).out == plain_json);
       const std::string shown = fledge_says(one_op, {{variable, language}}).out;
-      CHECK(all_replaced(without_seconds(shown), "─", "-") == plain);
+      CHECK(all_replaced(without_seconds(shown), "─", "-") == in_a_file);
     }
-  CHECK(occurrences_of(plain, "\n---") == 1);
+  CHECK(occurrences_of(in_a_file, "\n---") == 1);
   CHECK(occurrences_of(fledge_says(one_op, {{"LC_ALL", "C.UTF-8"}}).out, "\n───") == 1);
 }
 
@@ -126,10 +126,10 @@ TEST_CASE("terminals: the bar loses the pair, the curve, times and itself as a t
   CHECK(occurrences_of(run_on_terminal(line).out, "Counting tables 100%|") == 1);
   for (const auto& [words, extra] :
        {std::pair<Words, Environment>{{}, {{"TERM", "dumb"}}}, {{"--no-progress"}, {}}}) {
-    const Result plain = run_on_terminal(line + words, extra);
-    CHECK(plain.status == 0);
-    CHECK(occurrences_of(plain.out, "\r") == 0);
-    CHECK(occurrences_of(plain.out, "step=20 of=20 loss=") == 1);
+    const Result of_lines = run_on_terminal(line + words, extra);
+    CHECK(of_lines.status == 0);
+    CHECK(occurrences_of(of_lines.out, "\r") == 0);
+    CHECK(occurrences_of(of_lines.out, "step=20 of=20 loss=") == 1);
   }
   CHECK(run(line).err.find_first_of("\x1b\r\b") == std::string::npos);
   CHECK(run_on_terminal(line + Words{"--quiet"}).out.empty());

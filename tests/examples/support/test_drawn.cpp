@@ -31,10 +31,10 @@ const std::vector<std::string> three_words{"but", "birds", "walk"};
 const std::vector<double> nine_weights{1, 0, 0, .7, .3, 0, .02, .58, .4};
 
 MapStyle style_of(bool unicode, int columns = 80) {
-  MapStyle style;
-  style.unicode = unicode;
-  style.columns = columns;
-  return style;
+  MapStyle look;
+  look.unicode = unicode;
+  look.columns = columns;
+  return look;
 }
 
 }  // namespace
@@ -136,9 +136,9 @@ TEST_CASE("attention_map: every limit of the shades, and what is no weight") {
     CHECK_THAT(attention_map({"a", "b"}, {0, 0, NAN, .5}, style_of(unicode)),
                ContainsSubstring("a looks nowhere") && ContainsSubstring("?") &&
                    ContainsSubstring("b looks at what is not a number"));
-  MapStyle style = style_of(true);
-  style.causal = false;
-  CHECK_THAT(attention_map({"a", "b"}, {.1, .9, .5, .5}, style),
+  MapStyle look = style_of(true);
+  look.causal = false;
+  CHECK_THAT(attention_map({"a", "b"}, {.1, .9, .5, .5}, look),
              ContainsSubstring("a looks at b 0.90 (even split 0.50)") &&
                  ContainsSubstring("b looks at a 0.50 (even split 0.50)"));
   CHECK(attention_map({}, {}).empty());
@@ -171,37 +171,37 @@ TEST_CASE("attention_map: long, wide and hostile words keep the columns straight
     for (std::size_t row = 1; row < 5; ++row)
       CHECK(display_width(lines[row].substr(0, lines[row].rfind("   ") + 3)) == column);
   }
-  MapStyle style = style_of(true);
-  style.paint.on = true;
-  const std::string map = attention_map(three_words, nine_weights, style);
-  CHECK_THAT(map, ContainsSubstring(style.paint.accent("▓▓")) &&
-                      ContainsSubstring(style.paint.accent("██")));
+  MapStyle look = style_of(true);
+  look.paint.on = true;
+  const std::string map = attention_map(three_words, nine_weights, look);
+  CHECK_THAT(map, ContainsSubstring(look.paint.accent("▓▓")) &&
+                      ContainsSubstring(look.paint.accent("██")));
   CHECK(uncoloured(map) == attention_map(three_words, nine_weights, style_of(true)));
 }
 
 TEST_CASE("attention_map: of many words the first share a column, have no row, and count") {
-  MapStyle style = style_of(false, 120);
-  style.most_words = 2;
+  MapStyle look = style_of(false, 120);
+  look.most_words = 2;
   const std::vector<std::string> words{"a", "a", "a", "a", "sometimes", "but", "birds"};
   std::vector<double> weights(49);
   for (std::size_t column = 0; column < 5; ++column)
     weights[35 + column] = 0.18, weights[42 + column] = 0.04;
   weights[40] = 0.1, weights[47] = 0.7, weights[48] = 0.1;
   CHECK_THAT(
-      attention_map(words, weights, style),
+      attention_map(words, weights, look),
       StartsWith("      ..    but   birds   rows look at columns\n"
                  "but   @@    ..            but looks at but 0.10 (even split 0.17); at all "
                  "earlier ones 0.90\n"
                  "birds ::    ##    ..      birds looks at but 0.70 (even split 0.14); at all "
                  "earlier ones 0.20\n"));
-  style.columns =
+  look.columns =
       36;  // names of six columns: room for four columns, one of them for the earlier ones
-  style.most_words = 24;
-  CHECK(hidden_words(words, style) == 4);
-  style.columns = 55;
-  CHECK(hidden_words(words, style) == 0);
-  style.columns = 5;
-  CHECK(hidden_words(words, style) == 6);
+  look.most_words = 24;
+  CHECK(hidden_words(words, look) == 4);
+  look.columns = 55;
+  CHECK(hidden_words(words, look) == 0);
+  look.columns = 5;
+  CHECK(hidden_words(words, look) == 6);
 }
 
 TEST_CASE("painted_text: shades below the text, or a ground; lines break between words") {
