@@ -17,7 +17,7 @@
 #include "nn/io/json.h"
 #include "nn/module_cases.h"
 #include "nn/optim/adamw.h"
-#include "nn/optim/clip.h"
+#include "nn/optim/optimizer.h"
 
 using namespace fledge;
 
@@ -182,8 +182,8 @@ void print_trainings() {
                     .width = width,
                     .hidden = i % 3 == 0 ? 2 * width + 1 : 4 * width,
                     .bias = i % 2 == 0 ? Bias::with : Bias::without,
-                    .recipe = {.mlp = i % 5 == 4 ? FeedForward::gelu : FeedForward::gelu_tanh},
-                    .epsilon = i % 7 == 3 ? 1e-3 : 1e-5},
+                    .epsilon = i % 7 == 3 ? 1e-3 : 1e-5,
+                    .recipe = {.mlp = i % 5 == 4 ? FeedForward::gelu : FeedForward::gelu_tanh}},
                    all[i].batch);
   }
 }

@@ -14,13 +14,15 @@ namespace {
 constexpr Dim decoder_vocabulary = 13;
 
 // Weights that keep the size of what they map, queries and keys somewhat larger: heads that choose.
+// Without norms numbers would then grow from layer to layer, and rounding with the scores.
 LanguageModel decoded_model(const LanguageModelSizes& sizes, std::uint64_t seed) {
   Rng rng(seed);
   LanguageModel model(sizes, rng);
+  const double size = sizes.recipe.norm == Norm::none ? 1 : 2;
   for (const auto& [name, p] : named_parameters(model)) {
     const bool gain = p.rank() == 1 && name.find("weight") != std::string::npos;
     const double in = p.rank() == 2 ? static_cast<double>(std::min(p.dim(0), p.dim(1))) : 40;
-    assign(p, random_normal(p.shape(), gain ? 1 : 0, 2 / std::sqrt(in), rng));
+    assign(p, random_normal(p.shape(), gain ? 1 : 0, size / std::sqrt(in), rng));
   }
   set_held_values(model);
   return model;
