@@ -85,7 +85,7 @@ class Rows {
 
   /// An array of objects.
   fledge::Json json() const;
-  /// Comma-separated values (RFC 4180; rows end with \n), at first the keys unless not `with_keys`.
+  /// Comma-separated values (RFC 4180; rows end with \n), the keys first if `with_keys`.
   /// Bytes that are not UTF-8 are written like \xff.
   std::string csv(bool with_keys = true) const;
   /// A Table.

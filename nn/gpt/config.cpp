@@ -9,7 +9,7 @@ namespace fledge {
 
 namespace {
 
-// Keys of GPT-2's configurations that must have this value, as JSON, if they are there: this model
+// Keys of GPT-2's configurations that must have this value, or one of these, if they are there: this model
 // computes nothing else.
 constexpr std::pair<std::string_view, std::string_view> only_values[] = {
     {"model_type", "\"gpt2\""},
@@ -21,6 +21,14 @@ constexpr std::pair<std::string_view, std::string_view> only_values[] = {
     {"add_cross_attention", "false"},
     {"is_encoder_decoder", "false"},
     {"pruned_heads", "{}"}};
+
+/// The values of a key, as a message lists them: "true or false".
+std::string allowed(std::string_view key) {
+  std::string values;
+  for (const auto& [name, value] : only_values)
+    if (name == key) values += (values.empty() ? "" : " or ") + std::string(value);
+  return values;
+}
 
 // Keys of other models that change the mathematics and leave no trace in the names and shapes of the
 // tensors. They must be null or false.
@@ -143,7 +151,7 @@ std::vector<std::string> check_config_keys(const JsonValue& config) {
         std::begin(only_values), std::end(only_values),
         [&](const auto& one) { return one.first == only.first && one.second == found.shown(); });
     if (config.has(only.first) && !fits)
-      found.fail("must be " + std::string(only.second) + ": got " + found.shown());
+      found.fail("must be " + allowed(only.first) + ": got " + found.shown());
   }
   return unknown;
 }
@@ -239,8 +247,8 @@ ModelConfig read_config(std::string text) {
   sizes.recipe = read_recipe(config, own);
   const double needed = parameter_count(sizes) * sizeof(Real), memory = machine_memory();
   if (needed > memory)
-    config.fail("describes too large a model: LanguageModel: its numbers must fit into memory: " +
-                in_gigabytes(needed) + " of " + in_gigabytes(memory));
+    config.fail("describes too large a model: its numbers need " + in_gigabytes(needed) +
+                ", this machine has " + in_gigabytes(memory));
   ModelConfig result{sizes, own, config.has("bias"), {}, std::move(unknown_keys), {}};
   result.marks = read_marks(config, sizes.vocabulary, result.other_marks);
   return result;

@@ -2,8 +2,8 @@
 //
 // Each part is an enumeration: its first value is none, its second GPT-2's. An experiment with none
 // shows what a part is for. Mask, scale, residual and norm change the formula. The other parts have
-// weights, which none holds at values that add nothing: so the formula stays GPT-2's, and so do the
-// files. No held value is stored outside the model: a step of training keeps what it finds.
+// weights, and none holds these at values that add nothing, mostly 0: set at the beginning, kept by
+// each step of training (HeldParameters). So the formula stays GPT-2's, and so do the files.
 #pragma once
 
 #include <functional>

@@ -271,7 +271,7 @@ StoredHeader stored_header(const ByteSource& file) {
 }
 
 void read_numbers(const ByteSource& file, const StoredTensor& tensor, Real* to) {
-  // A chunk stays in the second cache until it is checked.
+  // A chunk stays in the L2 cache until it is checked.
   constexpr std::size_t chunk = 1 << 16;
   const Dtype& type = *find_dtype(tensor.dtype);
   const auto count = static_cast<std::size_t>(tensor.end - tensor.begin) / type.bytes;

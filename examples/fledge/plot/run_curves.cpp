@@ -82,8 +82,9 @@ RunCurves read_curves(const std::string& folder) {
       support::with_advice(advice, [&] { return train::saved_events(Folder(folder)); }));
   if (run.training.empty())
     throw support::InputError("there is no loss in " + support::quoted(folder) + ": its " +
-                                  train::log_file + " has no step of the run",
-                              advice);
+                                  train::log_file + " has no step of the run that is saved",
+                              "plot it after its next save, or go on: fledge train --resume " +
+                                  support::shell_word(folder));
   run.name = folder;
   return run;
 }

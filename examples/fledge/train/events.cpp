@@ -68,7 +68,7 @@ Members members_of(const PairMeasurement& e) {
           {"step", e.step},
           {"word", e.words.word},
           {"looks_at", e.words.looks_at},
-          {"places", e.pair.pairs},
+          {"positions", e.pair.pairs},
           {"attention", e.pair.attention},
           {"chance", e.pair.chance},
           {"association", e.pair.association},

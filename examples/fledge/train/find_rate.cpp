@@ -67,6 +67,7 @@ int find_rate(TrainConfig config) {
   config.texts = text_files(config.texts);
   std::string chosen;
   const Corpus corpus = new_corpus(config, read_text(config).text, nullptr, chosen);
+  require_memory(config);
   const bool holds_out = corpus.valid.size() > 1;
   if (!config.json)
     std::printf("Losses after %lld steps with each rate:\n\n%-12s  %13s  %s\n",

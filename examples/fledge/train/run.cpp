@@ -27,7 +27,7 @@ namespace {
 // Tokens of a sample during training: a row of a terminal has room for some 60 characters of it.
 constexpr Dim sample_tokens = 80;
 
-// Ctrl-C: the first interrupts what is in hand, and the run saves; the second ends the program. A hangup
+// Ctrl-C: the first interrupts the running step, and the run saves; the second ends the program. A hangup
 // counts as the first only: a terminal that closes may send it twice, from the kernel and from the
 // shell.
 
@@ -326,8 +326,11 @@ void report_again(Run& run) {
   Store& store = run.store;
   run.screen->problem("the run in " + support::quoted(run.config.folder()) + " is over after " +
                       counted(store.step(), "step") +
-                      (store.is_out_of_patience() ? ": its held-out loss did not become lower"
-                                                  : "; for more: --steps N"));
+                      (store.is_out_of_patience()
+                           ? ": its held-out loss did not become lower; to train these "
+                             "weights further: --from " +
+                                 support::shell_word(run.config.folder())
+                           : "; for more: --steps N"));
   count_baselines(run);
   if (!store.has_end()) return report_result(run);  // it was killed during its final report
   const double training = training_loss(run);

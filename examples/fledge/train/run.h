@@ -46,6 +46,8 @@ int train(Run& run);
 
 /// The tokens of a new run's text, made with the tokenizer of the model it begins with, if any. Sets
 /// what follows from them: the vocabulary, and the options that are not given, which `chosen` says.
+/// Throws CommandError when a step needs more memory than the machine has.
+void require_memory(const TrainConfig& config);
 Corpus new_corpus(TrainConfig& config, const std::string& text, const Tokenizer* tokenizer,
                   std::string& chosen);
 

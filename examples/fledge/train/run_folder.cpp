@@ -40,6 +40,9 @@ constexpr const char* damage_advice_of_run = "restore the file, or begin a new r
   std::error_code none;
   if (std::filesystem::exists(path + "/state.safetensors", none))
     throw InputError("the run in " + name + " is of an older fledge", older_advice);
+  if (std::filesystem::is_regular_file(path, none))
+    throw InputError(name + " is a file, not the folder of a run",
+                     "begin a run with it as text: fledge train FILE -o DIR");
   throw InputError("there is no run in " + name + ": it has no " + run_file,
                    "begin one: fledge train FILE -o DIR");
 }
@@ -137,6 +140,11 @@ void remove_folders(const std::vector<std::string>& folders) {
 }
 
 void require_replaceable(const Folder& folder, bool replaces) {
+  for (const char* name : {"config.json", "model.safetensors"})
+    if (folder.has(name))
+      refuse_folder(
+          support::quoted(folder.file(name)) + " is in the way: it is of a model, not of a run",
+          "move it away, or name another folder: -o DIR");
   if (!replaces && !folder.names().empty())
     refuse_folder("the folder " + support::quoted(folder.path()) + " is not empty",
                   "--resume goes on with the run in it, --force begins anew");
@@ -145,11 +153,6 @@ void require_replaceable(const Folder& folder, bool replaces) {
         folder.has(name) && !(beginning && is_of_a_run(name, *beginning)))
       refuse_folder(support::quoted(folder.file(name)) + " was not written by fledge train",
                     "move it away, or name another folder: -o DIR");
-  for (const char* name : {"config.json", "model.safetensors"})
-    if (folder.has(name))
-      refuse_folder(
-          support::quoted(folder.file(name)) + " is in the way: it is of a model, not of a run",
-          "move it away, or name another folder: -o DIR");
 }
 
 void require_place(const std::string& path, bool replaces) {

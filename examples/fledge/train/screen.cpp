@@ -228,17 +228,17 @@ void Screen::show(const PairMeasurement& event) {
   const auto percent = [](double share) { return formatted("%.0f %%", 100 * share); };
   if (is_first) progress_.pair = name + " " + percent(pair.attention);
   const bool has_control = control_pair.pairs > 0;
-  const std::string place = "  step " + thousands(step) + ": ";
+  const std::string head = "  step " + thousands(step) + ": ";
   const std::string even = percent(pair.chance), second = support::quoted(control);
   const std::string beside = percent(control_pair.attention);
   if (known_.insert(name).second)
-    say(place + printable(words.word) + " gives " + printable(words.looks_at) + " " +
+    say(head + printable(words.word) + " gives " + printable(words.looks_at) + " " +
             percent(pair.attention) + " of its attention. An even split would give " + even +
             (has_control ? "; the control word " + second + " gets " + beside : "") +
-            ". Mean over " + counted(pair.pairs, "place") + ".",
+            ". Mean over " + counted(pair.pairs, "position") + ".",
         4);
   else
-    say(place + name + " " + percent(pair.attention) + " (even split " + even +
+    say(head + name + " " + percent(pair.attention) + " (even split " + even +
             (has_control ? "; " + second + " " + beside : "") + ")",
         4);
 }

@@ -14,8 +14,6 @@ namespace fledge::train {
 using support::formatted, support::InputError, support::printable, support::shell_word,
     support::with_advice;
 
-namespace {
-
 void require_memory(const TrainConfig& config) {
   const auto number = [](std::int64_t n) { return static_cast<double>(n); };
   const LanguageModelSizes& s = config.sizes;
@@ -28,6 +26,8 @@ void require_memory(const TrainConfig& config) {
                 machine_memory() / 1e6),
       "use smaller --width, --layers, --context or --batch");
 }
+
+namespace {
 
 // The sizes of the model of --from. --context may shorten its context, --dropout may differ.
 void take_sizes(TrainConfig& config, const LanguageModelSizes& from) {

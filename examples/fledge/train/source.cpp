@@ -38,8 +38,9 @@ bool is_folder_of_a_model(const fs::path& path) {
 
 bool is_text(const fs::path& path) {
   const std::string name = path.filename().string();
-  const std::optional<std::string> begin =
-      Folder(path.parent_path().string()).beginning(name, 4096);
+  const std::optional<std::string> begin = support::with_advice(
+      "make it readable, or name the files to be read",
+      [&] { return Folder(path.parent_path().string()).beginning(name, 4096); });
   return begin && begin->find('\0') == std::string::npos;
 }
 

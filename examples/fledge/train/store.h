@@ -61,8 +61,9 @@ class Store {
   /// Writes the last events to the disk. Throws WriteError.
   void sync_events();
 
-  /// Saves the state. Throws WriteError; CommandError when the folder was removed; Diverged if the loss of the model is not finite: such a model must not be
-  /// saved. `is_quick`: of the loss of one window, not that of the next batch.
+  /// Saves the state. Throws WriteError; CommandError when the folder was removed; Diverged if the
+  /// loss of the model is not finite: such a model must not be saved. `is_quick`: that is the loss of
+  /// one window, not of the next batch.
   void save(bool is_quick = false);
   double finite_loss(bool is_quick = false) const;
   bool is_save_due() const;

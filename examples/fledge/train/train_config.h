@@ -36,7 +36,7 @@ struct TrainConfig {
   LanguageModelSizes sizes{.vocabulary = 1, .context = 0};  // V: from the text
   TrainerOptions training;
   std::int64_t evaluate_every = 250, patience = 0;
-  double minutes = 2;  // decides how many steps are chosen; see defaults.h
+  double minutes = 2;  // decides how many steps are chosen; see defaults.cpp
 
   // Options of this invocation; not saved.
   std::string out, resume;  // folders; both "": one is named after the text, or nothing is saved

@@ -1,5 +1,5 @@
 // The model's arithmetic, done again in the page: decoding, and the last block from its input to the
-// prediction. C++: nn/layers/attention.cpp, block.h, mlp.h, layer_norm.h; all sums here are doubles.
+// prediction. C++: nn/layers/attention.cpp, block.h, layers.h; all sums here are doubles.
 
 function decodeBytes(base64) {
   return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
