@@ -248,7 +248,7 @@ ModelConfig read_config(std::string text) {
   const double needed = parameter_count(sizes) * sizeof(Real), memory = machine_memory();
   if (needed > memory)
     config.fail("describes too large a model: its numbers need " + in_gigabytes(needed) +
-                ", this machine has " + in_gigabytes(memory));
+                " of memory, this machine has " + in_gigabytes(memory));
   ModelConfig result{sizes, own, config.has("bias"), {}, std::move(unknown_keys), {}};
   result.marks = read_marks(config, sizes.vocabulary, result.other_marks);
   return result;
