@@ -265,7 +265,7 @@ void print_now(const std::string& text) {
   std::fflush(stdout);
 }
 
-/// Of one run, 10⁹ operations or bytes, in so many seconds.
+/// 10⁹ operations, or bytes, a second: of one run that took `seconds`.
 double rate(const Row& row, double seconds) {
   return (row.flops > 0 ? row.flops : row.bytes) / seconds * 1e-9;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/autograd.h"
+#include "nn/gpt/recipe.h"
 #include "nn/module.h"
 #include "tests/support/arrays.h"
 
@@ -31,6 +32,22 @@ M drawn(std::uint64_t seed, Sizes... sizes) {
   M module(sizes..., rng);
   redraw(module, seed + 1000);
   return module;
+}
+
+/// GPT-2, GPT-2 without each of its parts, and without several.
+inline std::vector<Recipe> all_recipes() {
+  return {
+      {},
+      {.mask = Masking::none},
+      {.position = Position::none},
+      {.scale = Scale::none},
+      {.mlp = FeedForward::none},
+      {.values = ValueMatrix::none},
+      {.heads = Heads::none},
+      {.residual = Residual::none},
+      {.norm = Norm::none},
+      {.mask = Masking::none, .scale = Scale::none, .residual = Residual::none, .norm = Norm::none},
+      {.mask = Masking::none, .position = Position::none}};
 }
 
 /// "weight (3, 2)", "bias (2)", …: every name, tied ones included, with its shape.

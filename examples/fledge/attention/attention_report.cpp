@@ -33,7 +33,7 @@ std::string map_of(const AttentionWeights& attention, HeadNumber head, support::
          support::attention_map(names, weights, style);
 }
 
-/// How many thumbnails stand in a line, and their width.
+/// How many thumbnails a line has, and how wide each is.
 struct Layout {
   Dim in_line, columns;
 };

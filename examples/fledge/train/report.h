@@ -91,8 +91,8 @@ std::string sample_rows(std::string_view text, int columns, int indent, int most
 /// The final samples: each piece of a stream in its rows; lines one after the other.
 std::string final_samples_text(const std::vector<std::string>& samples, bool are_lines);
 
-/// How much of the samples is copied from the training text: "8 % of these samples are copies …";
-/// for lines also how many of them stand in it as they are.
+/// How much of the samples is copied from the training text: "8 % of these samples are copies …".
+/// Of lines it also says how many are lines of that text.
 std::string copied_report(const std::vector<std::string>& samples, const Corpus& corpus);
 
 }  // namespace fledge::train

@@ -54,18 +54,7 @@ std::vector<LanguageModelSizes> all_sizes() {
                                                                                  {1, 2, 2, 8}})
     all.push_back(
         decoder_sizes(context, layers, heads, D, all.size() % 2 == 0 ? Bias::with : Bias::without));
-  for (const Recipe& recipe : std::vector<Recipe>{{.mask = Masking::none},
-                                                  {.position = Position::none},
-                                                  {.scale = Scale::none},
-                                                  {.mlp = FeedForward::none},
-                                                  {.values = ValueMatrix::none},
-                                                  {.heads = Heads::none},
-                                                  {.residual = Residual::none},
-                                                  {.norm = Norm::none},
-                                                  {.mask = Masking::none,
-                                                  .scale = Scale::none,
-                                                  .residual = Residual::none,
-                                                  .norm = Norm::none}}) {
+  for (const Recipe& recipe : all_recipes()) {
     all.push_back(decoder_sizes(12, 2, 2, 8, Bias::with));
     all.back().recipe = recipe;
   }

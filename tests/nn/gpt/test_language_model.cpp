@@ -92,21 +92,7 @@ void check_same_gradients(const std::vector<Array>& found, const std::vector<Arr
 TEST_CASE("LanguageModel: under every recipe it is its formula, with its weights and gradients") {
   using Lengths = std::vector<Dim>;
   std::vector<Array> all;
-  for (const Recipe& recipe :
-       std::vector<Recipe>{{},
-                           {.mask = Masking::none},
-                           {.position = Position::none},
-                           {.scale = Scale::none},
-                           {.mlp = FeedForward::none},
-                           {.values = ValueMatrix::none},
-                           {.heads = Heads::none},
-                           {.residual = Residual::none},
-                           {.norm = Norm::none},
-                           {.mask = Masking::none,
-                           .scale = Scale::none,
-                           .residual = Residual::none,
-                           .norm = Norm::none},
-                           {.mask = Masking::none, .position = Position::none}}) {
+  for (const Recipe& recipe : all_recipes()) {
     CAPTURE(words_of_none(recipe));
     const LanguageModel model = model_of(recipe);
     for (const Lengths& lengths : {Lengths{}, Lengths{5, 3}}) {
