@@ -3,21 +3,18 @@ BUILD ?= build
 PREFIX ?= /usr/local
 NATIVE ?= 1
 FLEDGE_WERROR ?= 0
-ARGS ?=
 BUG ?= 1
-ANSWER ?=
-ONLY ?=
-N ?=
-HINT ?=
 PEERS ?= ../shared/peers
 
 on_1 = ON
 on_0 = OFF
 OPTIONS = -DFLEDGE_NATIVE=$(on_$(NATIVE)) -DFLEDGE_WERROR=$(on_$(FLEDGE_WERROR))
 
-need = @.ci/install-missing
-built = .ci/build $(BUILD)
-checked = .ci/check
+need = @.ci/install-missing compiler cmake
+TEST_OPTIONS = $(OPTIONS) -DFLEDGE_TESTS=ON
+built = $(need) && .ci/build $(BUILD) "$(OPTIONS)"
+built_tests = $(need) catch2 && .ci/build $(BUILD) "$(TEST_OPTIONS)"
+checked = $(need) catch2 && .ci/check
 
 .PHONY: help help-maintainers run test check approve size build gradcheck lessons page exercises zoo planted bench nightly kills faults page-test parity pytorch-test peers asan tsan threads format lint install clean
 
@@ -58,128 +55,102 @@ help-maintainers:
 	@echo 'make peers        fledge beside oneDNN and PyTorch, in turn       (PEERS=$(PEERS))'
 
 run:
-	$(need) compiler cmake
-	@$(built) "$(OPTIONS)" birds
+	$(built) birds
 	@$(BUILD)/birds $(ARGS)
 
 test:
-	$(need) compiler cmake catch2
-	@$(checked) $(BUILD) "$(OPTIONS) -DFLEDGE_TESTS=ON" "$(ONLY)"
+	$(checked) $(BUILD) "$(TEST_OPTIONS)" "$(ONLY)"
 
 check:
-	$(need) compiler cmake catch2
-	@$(checked) $(BUILD) "$(OPTIONS) -DFLEDGE_TESTS=ON" '^(f32|dual)/'
+	$(checked) $(BUILD) "$(TEST_OPTIONS)" '^(f32|dual)/'
 
 approve:
-	$(need) compiler cmake catch2
-	@$(built) "$(OPTIONS) -DFLEDGE_TESTS=ON" transcripts
+	$(built_tests) transcripts
 	@$(BUILD)/tests/transcripts --approve tests/command/*.txt
 
 size:
 	@.ci/size
 
 build:
-	$(need) compiler cmake
-	@$(built) "$(OPTIONS)" installed
+	$(built) installed
 
 gradcheck:
-	$(need) compiler cmake
-	@$(built) "$(OPTIONS)" fledge_command
+	$(built) fledge_command
 	@$(BUILD)/fledge gradcheck $(ARGS)
 
 lessons:
-	$(need) compiler cmake
-	@$(built) "$(OPTIONS)" lessons
+	$(built) lessons
 	@.ci/lessons $(BUILD)
 
 page:
-	$(need) compiler cmake
-	@$(built) "$(OPTIONS)" course_page
+	$(built) course_page
 	@$(BUILD)/course_page -o $(BUILD)/fledge.html
 	@echo 'The course is in $(BUILD)/fledge.html: open it in a browser.'
 
 # An exercise that is not solved is no error of make.
 exercises:
-	$(need) compiler cmake
-	@$(built) "$(OPTIONS)" exercises || \
+	$(need)
+	@.ci/build $(BUILD) "$(OPTIONS)" exercises || \
 	  { echo "An answer does not compile: look at the first 'error:' above." >&2; exit 1; }
 	@$(BUILD)/exercises $(N) $(if $(HINT),--hint $(HINT)) || [ $$? -eq 1 ]
 
 bench:
-	$(need) compiler cmake
-	@$(built) "$(OPTIONS)" fledge_command
+	$(built) fledge_command
 	@$(BUILD)/fledge bench $(ARGS)
 
 planted:
-	$(need) compiler cmake catch2
-	@$(built) "$(OPTIONS) -DFLEDGE_TESTS=ON" planted
-	@$(BUILD)/tests/planted $(ARGS)
+	$(need) catch2 && tests/planted/plant.sh $(ARGS)
 
 zoo:
-	$(need) compiler cmake catch2
-	@$(built) "$(OPTIONS) -DFLEDGE_TESTS=ON" planted
-	@$(BUILD)/tests/planted $(if $(ANSWER),--answer,--zoo $(BUG))
+	$(need) catch2 && tests/planted/plant.sh $(if $(ANSWER),--answer,--zoo $(BUG))
 
 nightly:
-	$(need) compiler cmake catch2
-	@$(built) "$(OPTIONS) -DFLEDGE_TESTS=ON" tests32 tests_dual nightly_kernels
+	$(built_tests) tests32 tests_dual nightly_kernels
 	@$(BUILD)/tests/tests32 '[.nightly]'
 	@$(BUILD)/tests/tests_dual '[.nightly]'
 	@.ci/nightly $(BUILD)
 
 kills:
-	$(need) compiler cmake catch2
-	@$(built) "$(OPTIONS) -DFLEDGE_TESTS=ON" tests_examples
+	$(built_tests) tests_examples
 	@FLEDGE_KILLS=200 $(BUILD)/tests/tests_examples '[kills]'
 
 faults:
-	$(need) compiler cmake catch2
-	@$(built) "$(OPTIONS) -DFLEDGE_TESTS=ON" faults
+	$(built_tests) faults
 	@$(BUILD)/tests/faults $(ARGS)
 
 # Without Chromium the script stops with exit status 77 and says so.
 page-test:
-	$(need) compiler cmake catch2
-	@.ci/page-test $(BUILD) "$(OPTIONS) -DFLEDGE_TESTS=ON" $(ARGS)
+	$(need) catch2 && .ci/page-test $(BUILD) "$(TEST_OPTIONS)" $(ARGS)
 
-# Without PyTorch the two scripts stop with exit status 77 and say so.
+# Without PyTorch the script stops with exit status 77 and says so.
 parity:
-	$(need) compiler cmake catch2
-	@.ci/parity $(BUILD) "$(OPTIONS) -DFLEDGE_TESTS=ON"
+	$(need) catch2 && .ci/pytorch parity $(BUILD) "$(TEST_OPTIONS)"
 
 pytorch-test:
-	$(need) compiler cmake catch2
-	@.ci/pytorch-test $(BUILD) "$(OPTIONS) -DFLEDGE_TESTS=ON"
+	$(need) catch2 && .ci/pytorch runs $(BUILD) "$(TEST_OPTIONS)"
 
 # Without the folder PEERS of their programs, or without both libraries: exit status 77.
 peers:
-	$(need) compiler cmake
-	@.ci/peers $(BUILD) "$(OPTIONS)" $(PEERS) $(ARGS)
+	$(need) && .ci/peers $(BUILD) "$(OPTIONS)" $(PEERS) $(ARGS)
 
 asan:
-	$(need) compiler cmake catch2
-	@$(checked) $(BUILD)/asan "$(OPTIONS) -DFLEDGE_TESTS=ON -DFLEDGE_SANITIZE=address,undefined"
+	$(checked) $(BUILD)/asan "$(TEST_OPTIONS) -DFLEDGE_SANITIZE=address,undefined"
 
 tsan:
-	$(need) compiler cmake catch2
-	@$(checked) $(BUILD)/tsan "$(OPTIONS) -DFLEDGE_TESTS=ON -DFLEDGE_SANITIZE=thread"
+	$(checked) $(BUILD)/tsan "$(TEST_OPTIONS) -DFLEDGE_SANITIZE=thread"
 
 threads:
-	$(need) compiler cmake catch2
-	@.ci/build $(BUILD)/tsan "$(OPTIONS) -DFLEDGE_TESTS=ON -DFLEDGE_SANITIZE=thread" tests_threads
+	$(need) catch2 && .ci/build $(BUILD)/tsan "$(TEST_OPTIONS) -DFLEDGE_SANITIZE=thread" tests_threads
 	@$(BUILD)/tsan/tests/tests_threads
 
 format:
-	$(need) clang-format
-	@.ci/lint format
+	@.ci/install-missing clang-format && .ci/lint format
 
 lint:
-	$(need) compiler cmake clang clang-format clang-tidy
-	@.ci/lint check $(BUILD)/lint
+	$(need) clang clang-format clang-tidy && .ci/lint check $(BUILD)/lint
 
 install:
-	$(need) compiler cmake
-	@$(built) "$(OPTIONS)" installed
+	$(built) installed
 	@cmake --install $(BUILD) --prefix "$(PREFIX)" >/dev/null
 	@echo 'Installed in $(PREFIX): find_package(fledge) gives fledge::fledge and'
 	@echo 'fledge::fledge_dual; the programs are birds and fledge.'

@@ -7,7 +7,6 @@
 
 #include "engine/autograd.h"
 #include "engine/base/errors.h"
-#include "engine/gradcheck/backward_consistency.h"
 #include "engine/gradcheck/comparison.h"
 
 namespace fledge {
@@ -223,10 +222,6 @@ std::string found_by(const GradcheckReport& report) {
   return report.wrong_by_differences ? " by differences" : " expected";
 }
 
-std::string padded(const std::string& text, std::size_t width) {
-  return text + std::string(text.size() < width ? width - text.size() : 0, ' ');
-}
-
 // A line for each of the worst elements, under titles.
 std::string table_of(const std::vector<GradcheckElement>& worst) {
   std::vector<std::array<std::string, 5>> rows{
@@ -241,10 +236,10 @@ std::string table_of(const std::vector<GradcheckElement>& worst) {
   for (const auto& row : rows)
     for (std::size_t i = 0; i < 5; ++i) widths[i] = std::max(widths[i], row[i].size());
   std::string text;
-  for (const auto& row : rows) {
+  for (auto& row : rows) {
     text += "\n    ";
-    for (std::size_t i = 0; i < 4; ++i) text += padded(row[i], widths[i] + 2);
-    text += row[4];
+    for (std::size_t i = 0; i < 4; ++i) row[i].resize(widths[i] + 2, ' ');
+    for (const std::string& cell : row) text += cell;
   }
   return text;
 }

@@ -61,8 +61,8 @@ struct Refused {
   bool by_value;  // ValueError where it is true, else ShapeError
 };
 
-/// A row. Its functions add to it, and take shapes as messages print them: "(2, 3) positive (3)"
-/// are two inputs, the second drawn from `positive`. After a ';' come the inputs of another call.
+/// A row. Calls are written with shapes as messages print them: "(2, 3) positive (3)" are two inputs,
+/// the second drawn from `positive`. After a ';' come the inputs of another call.
 struct OpCase {
   std::string name;  // its first word is the op
   std::vector<Input> inputs;
@@ -87,8 +87,6 @@ struct OpCase {
     return x;
   }
 
-  OpCase& equals(OpFunction by_other_ops);
-  OpCase& also(const std::string& calls);
   /// Calls of `other`, or of f, that throw ShapeError. The message names the shapes, or else `says`.
   OpCase& refuses(const std::string& calls, const std::string& says = "",
                   const OpFunction& other = {});

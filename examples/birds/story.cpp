@@ -3,8 +3,7 @@
 #include <sstream>
 
 #include "examples/lessons/text_values.h"
-#include "examples/support/attention_map.h"
-#include "examples/support/plots.h"
+#include "examples/support/drawn.h"
 #include "examples/support/text.h"
 
 namespace fledge::birds {

@@ -9,7 +9,7 @@
 #include "examples/birds/learning.h"
 #include "examples/birds/model_state.h"
 #include "examples/birds/text_model.h"
-#include "examples/support/terminal.h"
+#include "examples/support/text.h"
 
 namespace fledge::birds {
 

@@ -1,27 +1,281 @@
-#include "examples/fledge/commands.h"
-
+// fledge bench: each piece of work, as a program of a user would call it, runs many times, in turn
+// with what limits it. Machines change their speed within seconds, so a row is compared with its
+// limit in the same seconds: the best times with each other, and the medians.
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdio>
 #include <functional>
-#include <iterator>
-#include <sstream>
+#include <memory>
+#include <optional>
 #include <vector>
 
-#include "examples/fledge/bench/bench.h"
+#include "engine/array_math.h"
+#include "engine/autograd.h"
+#include "engine/ops.h"
+#include "examples/fledge/bench/machine.h"
+#include "examples/fledge/bench/timing.h"
+#include "examples/fledge/commands.h"
 #include "examples/fledge/step_cost.h"
 #include "examples/support/options.h"
-#include "examples/support/terminal.h"
+#include "examples/support/run_main.h"
 #include "examples/support/text.h"
-#include "nn/io/json.h"
+#include "nn/generate/sampler.h"
+#include "nn/optim/adamw.h"
 
 namespace fledge {
 
 namespace {
 
-using bench::Row, bench::best_share, bench::median_share;
+using bench::Limit, bench::Times, bench::Timer;
 using support::formatted, support::pad_left, support::pad_right;
+
+struct Row {
+  std::string name{}, sizes{};
+  std::string short_sizes{};  // for the table; "": the same as sizes
+  double flops = 0;           // of one run; 0: memory is the limit
+  double bytes = 0;           // that one run must move at least
+  double tokens = 0;          // that one run reads; 0: no row of generation
+  Times time{};               // of one run
+  std::string limit{};        // "": none
+  Times least{};              // what the limit alone would take
+  double peak_mb = 0;         // of the process until here
+};
+
+/// The least time as a share of the time. It cannot be more than 1; the noise of two measurements
+/// can make it look so by a hair.
+inline double best_share(const Row& row) { return std::min(1.0, row.least.best / row.time.best); }
+inline double median_share(const Row& row) {
+  return std::min(1.0, row.least.median / row.time.median);
+}
+
+/// The row with the times of both.
+Row with_times(Row row, const Limit& limit, const bench::Turns& times) {
+  row.time = times.work;
+  row.limit = limit.name;
+  row.least = {times.limit.best * limit.runs, times.limit.median * limit.runs};
+  row.peak_mb = support::peak_megabytes();
+  return row;
+}
+
+/// The same; `work` is measured here, in turn with the limit.
+Row measured(Row row, std::function<void()> work, const Limit& limit, double budget = 0.6,
+             std::int64_t count = 0) {
+  return with_times(std::move(row), limit,
+                    bench::in_turn(Timer(std::move(work)), Timer(limit.run), budget, count));
+}
+
+struct StepSizes {
+  LanguageModelSizes model{.vocabulary = 65, .context = 64, .layers = 4, .heads = 4, .width = 128};
+  std::int64_t batch = 12;
+  std::int64_t steps = 0;   // to measure, after two that warm up; 0: as many as a second holds
+  std::int64_t prompt = 0;  // tokens of a prompt; 0: 64, but at most half the context
+};
+
+constexpr double least_seconds = 3;  // of all that is measured of generation
+constexpr Dim tokens_a_prompt = 32;  // then the prompt is read again, by a new decoder
+
+/// "4x4x128"
+std::string by(std::initializer_list<std::int64_t> sizes) {
+  std::string text;
+  for (const std::int64_t size : sizes) text += (text.empty() ? "" : "x") + std::to_string(size);
+  return text;
+}
+
+std::string short_vocabulary_of(const LanguageModelSizes& sizes) {
+  return " " + std::to_string(sizes.vocabulary) + (sizes.bias == Bias::with ? "" : " no bias");
+}
+
+std::string shape_of(const LanguageModelSizes& sizes) {
+  return by({sizes.layers, sizes.heads, sizes.width});
+}
+
+std::vector<Dim> random_tokens(Dim count, Dim vocab, Rng& rng) {
+  std::vector<Dim> tokens(static_cast<std::size_t>(count));
+  for (Dim& token : tokens) token = rng.below(vocab);
+  return tokens;
+}
+
+double as_double(std::int64_t n) { return static_cast<double>(n); }
+
+Tensor drawn(const Shape& shape, std::uint64_t seed) {
+  Rng rng(seed);
+  return parameter(random_normal(shape, 0, 1, rng));
+}
+
+Indices random_ids(Dim batch, Dim time, Dim vocab, Rng& rng) {
+  return {{batch, time}, random_tokens(batch * time, vocab, rng)};
+}
+
+// Forward and backward with a fixed cotangent.
+std::function<void()> both_ways(const std::vector<Tensor>& inputs, const Array& dy,
+                                const std::function<Tensor()>& f) {
+  return [=] {
+    for (const Tensor& input : inputs) input.zero_grad();
+    backward(f(), dy);
+  };
+}
+
+/// One step of training a language model: forward, backward, clipping, AdamW.
+Row step_row(const StepSizes& step) {
+  const LanguageModelSizes& sizes = step.model;
+  Rng rng(1);
+  const LanguageModel model(sizes, rng);
+  const std::vector<Tensor> learned = parameters(model);
+  AdamW optimizer(learned, {.rate = 1e-3, .beta2 = 0.99, .decay = 0.1});
+  const double flops = operations_of_step(sizes, as_double(step.batch));
+  const std::string short_vocabulary = short_vocabulary_of(sizes);
+  return measured(
+      {.name = "step",
+       .sizes = shape_of(sizes) + " context " + std::to_string(sizes.context) + " batch " +
+                std::to_string(step.batch) + " vocab" + short_vocabulary,
+       .short_sizes = shape_of(sizes) + " " + by({step.batch, sizes.context}) + short_vocabulary,
+       .flops = flops},
+      [&] {
+        const Indices ids = random_ids(step.batch, sizes.context, sizes.vocabulary, rng);
+        const Indices next = random_ids(step.batch, sizes.context, sizes.vocabulary, rng);
+        optimizer.zero_grad();
+        backward(cross_entropy(model(ids), next));
+        clip_gradients(learned, 1);
+        optimizer.step();
+      },
+      bench::multiply_adds(flops), 1.2, step.steps);
+}
+
+/// C (m, n) = A·B. `kind` says how A and B lie in memory: "NN" as they are, "NT" as A and Bᵀ, as in
+/// dx = dy·Wᵀ, "TN" as Aᵀ and B, as in dW = xᵀ·dy.
+Row gemm_row(Dim m, Dim n, Dim k, const std::string& kind) {
+  const bool swap_a = kind[0] == 'T', swap_b = kind[1] == 'T';
+  const Array a = drawn(swap_a ? Shape{k, m} : Shape{m, k}, 1).value(),
+              b = drawn(swap_b ? Shape{n, k} : Shape{k, n}, 2).value();
+  const double flops = 2.0 * as_double(m * n * k);
+  return measured(
+      {.name = "gemm", .sizes = by({m, n, k}) + (kind == "NN" ? "" : " " + kind), .flops = flops},
+      [&] {
+        product({a, swap_a}, {b, swap_b});
+      },
+      bench::multiply_adds(flops));
+}
+
+/// Causal attention of q, k and v, forward and backward.
+Row attention_row(Dim batch, Dim heads, Dim time, Dim D) {
+  const Tensor qkv = drawn({batch, time, 3 * heads * D}, 1);
+  const Array dy = drawn({batch, time, heads * D}, 9).value();
+  const double squares = as_double(batch * time) * as_double(time);
+  const double flops = operations_of_attention(squares, as_double(heads * D));
+  return measured({.name = "attention", .sizes = by({batch, heads, time, D}), .flops = flops},
+                  both_ways({qkv}, dy, [&] { return attention(qkv, heads, causal()); }),
+                  bench::multiply_adds(flops));
+}
+
+/// Attention of the queries of one sequence and all keys of another, forward and backward.
+Row cross_row(Dim batch, Dim heads, Dim queries, Dim keys, Dim D) {
+  const Tensor q = drawn({batch, queries, heads * D}, 1), k = drawn({batch, keys, heads * D}, 2),
+               v = drawn({batch, keys, heads * D}, 3);
+  const Array dy = drawn({batch, queries, heads * D}, 9).value();
+  // Without a mask all pairs count: twice as many as under the causal mask.
+  const double pairs = as_double(batch * queries) * as_double(keys);
+  const double flops = operations_of_attention(2 * pairs, as_double(heads * D));
+  return measured({.name = "cross", .sizes = by({batch, heads, queries, keys, D}), .flops = flops},
+                  both_ways({q, k, v}, dy, [&] { return attention(q, k, v, heads, {}); }),
+                  bench::multiply_adds(flops));
+}
+
+/// softmax, layernorm, gelu or gelu_tanh of rows, forward and backward.
+Row op_row(const std::string& name, Dim rows, Dim columns) {
+  const Tensor x = drawn({rows, columns}, 1), gain = drawn({columns}, 2),
+               bias = drawn({columns}, 3);
+  const Array dy = drawn({rows, columns}, 9).value();
+  const auto f = [&]() -> Tensor {
+    if (name == "softmax") return softmax(x);
+    if (name == "layernorm") return layer_norm(x, gain, bias);
+    if (name == "gelu") return gelu(x);
+    return gelu_tanh(x);
+  };
+  // At least: x read and y written; dy and what was saved read, dx written.
+  const double bytes = 5 * as_double(rows * columns) * sizeof(Real);
+  return measured({.name = name, .sizes = by({rows, columns}), .bytes = bytes},
+                  both_ways({x, gain, bias}, dy, f), bench::memory(x.value(), dy));
+}
+
+/// One recorded op on 3×3 numbers: forward (first), and backward with its graph freed (second).
+std::vector<Row> overhead_rows() {
+  constexpr int ops = 1000, runs = 200;
+  const Tensor x = drawn({3, 3}, 1), one = drawn({3, 3}, 2);
+  const Array dy = Array::ones({3, 3});
+  Tensor y;
+  Timer forward([&] {
+    y = x;
+    for (int i = 0; i < ops; ++i) y = y + one;
+  });
+  Timer back([&] {
+    backward(y, dy);
+    y = Tensor();
+  });
+  for (int run = 0; run < runs; ++run) {
+    forward.run(0);
+    back.run(0);
+  }
+  const auto row = [](const char* name, Times of_all) -> Row {
+    return {.name = name,
+            .sizes = "3x3",
+            .time = {of_all.best / ops, of_all.median / ops},
+            .peak_mb = support::peak_megabytes()};
+  };
+  return {row("overhead forward", forward.times()), row("overhead backward", back.times())};
+}
+
+/// A model reads a prompt (first row), then generates one token at a time (second): one run is one
+/// token, drawn and read. `steps` is the number of tokens, 0: as many as three seconds hold. A
+/// token needs each weight once, in one multiply-add: reading the weights from memory takes longer
+/// than computing with them. So a token is compared with a loop that reads the same weights.
+std::vector<Row> generate_rows(const StepSizes& wanted) {
+  const LanguageModelSizes& sizes = wanted.model;
+  Rng rng(1);
+  const LanguageModel model(sizes, rng);
+  const Dim half = std::max<Dim>(1, sizes.context / 2);
+  const Dim length = wanted.prompt > 0 ? wanted.prompt : std::min<Dim>(64, half);
+  const Dim most_tokens = std::min(tokens_a_prompt, sizes.context - length);  // of one window
+  const std::vector<Dim> words = random_tokens(length, sizes.vocabulary, rng);
+  const double flops = operations_of_prompt(sizes, as_double(length));
+  const Limit of_prompt = bench::multiply_adds(flops), of_token = bench::reading(model);
+
+  std::optional<Decoder> decoder;
+  Array logits;
+  Timer prompt([&] { logits = decoder.emplace(model).read(words); });
+  Timer token([&] { logits = decoder->read({sample(logits, {}, rng)}); });
+  Timer computing(of_prompt.run), weights(of_token.run);
+  const auto begin = bench::Clock::now();
+  const auto enough = [&] {
+    return wanted.steps > 0 ? token.runs() >= wanted.steps
+                            : prompt.timings() >= bench::least_turns &&
+                                  bench::seconds_since(begin) >= least_seconds;
+  };
+  while (!enough()) {
+    computing.run(prompt.run(0) / 4);
+    const Dim left =
+        wanted.steps > 0 ? std::min(most_tokens, wanted.steps - token.runs()) : most_tokens;
+    for (const Dim end = token.runs() + left; token.runs() < end;)
+      weights.run(token.run(bench::work_turn, end - token.runs()) / 4);
+  }
+
+  const std::string shape = shape_of(sizes), short_vocabulary = short_vocabulary_of(sizes),
+                    context = " context " + std::to_string(sizes.context),
+                    tokens = " " + std::to_string(length);
+  return {with_times({.name = "prompt",
+                      .sizes = shape + context + " tokens" + tokens + " vocab" + short_vocabulary,
+                      .short_sizes = shape + tokens + short_vocabulary,
+                      .flops = flops,
+                      .tokens = as_double(length)},
+                     of_prompt, {prompt.times(), computing.times()}),
+          with_times({.name = "generate",
+                      .sizes = shape + context + " vocab" + short_vocabulary,
+                      .short_sizes = shape + short_vocabulary,
+                      .bytes = bench::bytes_of_token(model),
+                      .tokens = 1},
+                     of_token, {token.times(), weights.times()})};
+}
+
 /// A measurement that is still to be made.
 using Work = std::function<std::vector<Row>()>;
 using Sizes = std::vector<std::int64_t>;
@@ -36,14 +290,9 @@ constexpr const char* kinds =
     "step, generate, gemm M N K [NN|NT|TN], attention B H T D, cross B H QUERIES KEYS D, "
     "op NAME ROWS COLS, overhead";
 
-struct Settings {
-  bench::StepSizes sizes;
-  bool json = false;
-};
-
-// The table of options, which set these settings.
-support::Options bench_options(Settings& settings) {
-  bench::StepSizes& sizes = settings.sizes;
+// The table of options, which set these variables.
+support::Options bench_options(StepSizes& step, bool& json) {
+  LanguageModelSizes& sizes = step.model;
   support::Options options("fledge bench",
                            "Measures how fast this machine trains, beside its limits.");
   options.arguments("WHAT", 0, 6);
@@ -51,15 +300,15 @@ support::Options bench_options(Settings& settings) {
   options.add("--heads", "N", sizes.heads, "of each layer; they divide the width", {1, 1000});
   options.add("--width", "N", sizes.width, "numbers per token (embedding size)", {1, 16384});
   options.add("--context", "N", sizes.context, "tokens a sequence", {1, largest_size});
-  options.add("--batch", "N", sizes.batch, "sequences a step", {1, largest_size});
-  options.add("--vocab", "N", sizes.vocab, "different tokens", {1, 1e6});
+  options.add("--batch", "N", step.batch, "sequences a step", {1, largest_size});
+  options.add("--vocab", "N", sizes.vocabulary, "different tokens", {1, 1e6});
   options.add("--no-bias", "", sizes.bias, "linear layers without bias");
   options.threads();
-  options.add("--steps", "N", sizes.steps,
+  options.add("--steps", "N", step.steps,
               "steps or tokens to measure; 0: about 1 s of steps, 3 s of tokens", {0, 1e6});
-  options.add("--prompt", "N", sizes.prompt,
-              "tokens of the prompt; 0: 64, at most half the context", {0, largest_size});
-  options.add("--json", "", settings.json, "one array of objects on stdout instead of the table");
+  options.add("--prompt", "N", step.prompt, "tokens of the prompt; 0: 64, at most half the context",
+              {0, largest_size});
+  options.add("--json", "", json, "one array of objects on stdout instead of the table");
   options.example("fledge bench", "a table of all");
   options.example("fledge bench step --layers 6", "one step of training");
   options.example("fledge bench generate --layers 12 --heads 12 --width 768",
@@ -99,33 +348,6 @@ void require_memory(double numbers) {
     support::refuse_usage("sizes like these need more than 2 GB of memory", "use smaller sizes");
 }
 
-void require_heads_of_width(const bench::StepSizes& sizes) {
-  if (sizes.width % sizes.heads != 0)
-    support::refuse_usage(std::to_string(sizes.heads) + " heads do not divide a width of " +
-                              std::to_string(sizes.width),
-                          "use a width that is a multiple of the heads");
-}
-
-double as_double(std::int64_t n) { return static_cast<double>(n); }
-
-void require_step_sizes(const bench::StepSizes& sizes) {
-  require_heads_of_width(sizes);
-  require_memory(numbers_of_step(as_double(sizes.layers), as_double(sizes.width),
-                                 as_double(sizes.context), as_double(sizes.batch),
-                                 as_double(sizes.vocab)));
-}
-
-void require_generate_sizes(const bench::StepSizes& sizes) {
-  require_heads_of_width(sizes);
-  const std::int64_t least = std::max<std::int64_t>(1, sizes.prompt) + 1;
-  if (sizes.context < least)
-    support::refuse_usage("a token is generated behind the prompt: a context of " +
-                              std::to_string(sizes.context) + " has no room for it",
-                          "use a context of " + std::to_string(least) + " or more");
-  require_memory(numbers_of_generation(as_double(sizes.layers), as_double(sizes.width),
-                                       as_double(sizes.context), as_double(sizes.vocab)));
-}
-
 bool is_one_of(const std::vector<std::string>& known, const std::string& word) {
   return std::find(known.begin(), known.end(), word) != known.end();
 }
@@ -137,21 +359,17 @@ struct SizedKind {
   std::function<double(const std::vector<double>& n)> numbers;  // of all arrays
   std::function<Row(const Sizes& n, const std::string& word)> measure;
 };
-std::vector<SizedKind> sized_kinds() {
-  return {
-      {"gemm", 3, [](const auto& n) { return n[0] * n[1] + n[0] * n[2] + n[1] * n[2]; },
-       [](const Sizes& n, const std::string& kind) {
-         return bench::gemm(n[0], n[1], n[2], kind.empty() ? "NN" : kind);
-       }},
-      {"attention", 4, [](const auto& n) { return 11 * n[0] * n[1] * n[2] * n[3]; },
-       [](const Sizes& n, const std::string&) { return bench::attention(n[0], n[1], n[2], n[3]); }},
-      {"cross", 5, [](const auto& n) { return n[0] * n[1] * n[4] * (6 * n[2] + 6 * n[3]); },
-       [](const Sizes& n, const std::string&) {
-         return bench::cross_attention(n[0], n[1], n[2], n[3], n[4]);
-       }},
-      {"op", 2, [](const auto& n) { return 7 * n[0] * n[1]; },
-       [](const Sizes& n, const std::string& name) { return bench::op(name, n[0], n[1]); }}};
-}
+const std::vector<SizedKind> sized_kinds{
+    {"gemm", 3, [](const auto& n) { return n[0] * n[1] + n[0] * n[2] + n[1] * n[2]; },
+     [](const Sizes& n, const std::string& kind) {
+       return gemm_row(n[0], n[1], n[2], kind.empty() ? "NN" : kind);
+     }},
+    {"attention", 4, [](const auto& n) { return 11 * n[0] * n[1] * n[2] * n[3]; },
+     [](const Sizes& n, const std::string&) { return attention_row(n[0], n[1], n[2], n[3]); }},
+    {"cross", 5, [](const auto& n) { return n[0] * n[1] * n[4] * (6 * n[2] + 6 * n[3]); },
+     [](const Sizes& n, const std::string&) { return cross_row(n[0], n[1], n[2], n[3], n[4]); }},
+    {"op", 2, [](const auto& n) { return 7 * n[0] * n[1]; },
+     [](const Sizes& n, const std::string& name) { return op_row(name, n[0], n[1]); }}};
 
 /// What the words name, all but steps and generation.
 Work sized_work(const std::vector<std::string>& words) {
@@ -159,7 +377,7 @@ Work sized_work(const std::vector<std::string>& words) {
   const std::string first = words.size() > 1 ? words[1] : "";
   if (what == "overhead") {
     sizes_of(words, 0);
-    return bench::overhead;
+    return overhead_rows;
   }
   if (what == "op" && !is_one_of(op_names, first))
     support::refuse_usage(
@@ -170,7 +388,7 @@ Work sized_work(const std::vector<std::string>& words) {
     support::refuse_usage(
         "the layout of a product is NN, NT or TN: got " + support::quoted(words[4]),
         std::string("use: ") + kinds);
-  for (const auto& [name, count, numbers, measure] : sized_kinds()) {
+  for (const auto& [name, count, numbers, measure] : sized_kinds) {
     if (what != name) continue;
     std::vector<std::string> sizes_alone = words;
     std::string word;  // beside the sizes
@@ -187,13 +405,17 @@ Work sized_work(const std::vector<std::string>& words) {
       meant.empty() ? std::string("use: ") + kinds : "did you mean '" + meant + "'?");
 }
 
-std::vector<Work> everything(const bench::StepSizes& sizes) {
-  std::vector<Work> list;
-  for (const bench::StepSizes& of_step : {sizes,
-                                          {1, 4, 16, 16, 1, 27, sizes.bias, sizes.steps},
-                                          {1, 4, 16, 16, 16, 27, sizes.bias, sizes.steps},
-                                          {6, 6, 384, 256, 8, 65, sizes.bias, sizes.steps}})
-    list.emplace_back([=] { return std::vector{bench::step(of_step)}; });
+std::vector<Work> everything(const StepSizes& sizes) {
+  std::vector<Work> list{[=] { return std::vector{step_row(sizes)}; }};
+  const Bias bias = sizes.model.bias;
+  for (const auto& [model, batch] : std::initializer_list<std::pair<LanguageModelSizes, Dim>>{
+           {{.vocabulary = 27, .context = 16, .layers = 1, .heads = 4, .width = 16}, 1},
+           {{.vocabulary = 27, .context = 16, .layers = 1, .heads = 4, .width = 16}, 16},
+           {{.vocabulary = 65, .context = 256, .layers = 6, .heads = 6, .width = 384}, 8}}) {
+    StepSizes other{model, batch, sizes.steps};
+    other.model.bias = bias;
+    list.emplace_back([=] { return std::vector{step_row(other)}; });
+  }
   for (const char* words :
        {"gemm 32 32 32", "gemm 64 64 64", "gemm 128 128 128", "gemm 256 256 256",
         "gemm 512 512 512", "gemm 1024 1024 1024", "gemm 2048 2048 2048",
@@ -201,15 +423,13 @@ std::vector<Work> everything(const bench::StepSizes& sizes) {
         "gemm 768 512 128", "gemm 768 128 512 NT", "gemm 128 512 768 TN", "gemm 2048 1536 384",
         "gemm 2048 384 1536 NT", "gemm 384 1536 2048 TN", "attention 1 8 4096 64",
         "cross 1 8 512 4096 64", "op softmax 4096 1024", "op layernorm 4096 1024",
-        "op gelu 4096 1024", "op gelu_tanh 4096 1024", "overhead"}) {
-    std::istringstream stream{words};
-    list.push_back(sized_work({std::istream_iterator<std::string>(stream), {}}));
-  }
+        "op gelu 4096 1024", "op gelu_tanh 4096 1024", "overhead"})
+    list.push_back(sized_work(support::split(words, ' ')));
   return list;
 }
 
 // What the arguments name. They are checked before any array is allocated.
-std::vector<Work> work_of(const support::Options& options, const bench::StepSizes& sizes) {
+std::vector<Work> work_of(const support::Options& options, const StepSizes& sizes) {
   const std::vector<std::string>& words = options.arguments();
   const std::string what = words.empty() ? "step" : words[0];
   const auto refuse = [&](std::initializer_list<const char*> names, const char* instead) {
@@ -226,13 +446,23 @@ std::vector<Work> work_of(const support::Options& options, const bench::StepSize
     return {sized_work(words)};
   }
   if (!words.empty()) sizes_of(words, 0);
-  if (what == "step")
-    require_step_sizes(sizes);
-  else
-    require_generate_sizes(sizes);
+  const Dim width = sizes.model.width, heads = sizes.model.heads, context = sizes.model.context;
+  if (width % heads != 0)
+    support::refuse_usage(
+        std::to_string(heads) + " heads do not divide a width of " + std::to_string(width),
+        "use a width that is a multiple of the heads");
+  if (what == "generate") {
+    const Dim least = std::max<Dim>(1, sizes.prompt) + 1;
+    if (context < least)
+      support::refuse_usage("a token is generated behind the prompt: a context of " +
+                                std::to_string(context) + " has no room for it",
+                            "use a context of " + std::to_string(least) + " or more");
+    require_memory(numbers_of_generation(sizes.model));
+    return {[=] { return generate_rows(sizes); }};
+  }
+  require_memory(numbers_of_step(sizes.model, as_double(sizes.batch)));
   if (words.empty()) return everything(sizes);
-  if (what == "generate") return {[=] { return bench::generate(sizes); }};
-  return {[=] { return std::vector{bench::step(sizes)}; }};
+  return {[=] { return std::vector{step_row(sizes)}; }};
 }
 
 constexpr int table_columns = 80, name_width = 21;
@@ -349,25 +579,22 @@ void print_table(const std::vector<Work>& list) {
     print_now("step: layers x heads x width, batch x context, vocabulary; wall time of a step\n");
 }
 
-/// One array of objects, when all rows are measured.
-void print_json(const std::vector<Work>& list) {
+}  // namespace
+
+int bench_command(int argc, char** argv) {
+  StepSizes sizes;
+  bool json = false;
+  support::Options options = bench_options(sizes, json);
+  options.parse(argc, argv);
+  const std::vector<Work> list = work_of(options, sizes);
+  if (!json) {
+    print_table(list);
+    return 0;
+  }
   std::vector<Json> objects;
   for (const Work& work : list)
     for (const Row& row : work()) objects.push_back(row_json(row));
   std::printf("%s\n", Json(objects).indented().c_str());
-}
-
-}  // namespace
-
-int bench_command(int argc, char** argv) {
-  Settings settings;
-  support::Options options = bench_options(settings);
-  options.parse(argc, argv);
-  const std::vector<Work> list = work_of(options, settings.sizes);
-  if (settings.json)
-    print_json(list);
-  else
-    print_table(list);
   return 0;
 }
 

@@ -3,9 +3,8 @@
 #include <array>
 #include <cstdio>
 
-#include "examples/support/errors.h"
 #include "examples/support/options.h"
-#include "examples/support/terminal.h"
+#include "examples/support/run_main.h"
 #include "examples/support/text.h"
 
 namespace fledge {
@@ -26,6 +25,8 @@ const std::vector<Command>& commands() {
   };
   return table;
 }
+
+namespace {
 
 const Command& command_named(std::string_view name) {
   std::vector<std::string> names;
@@ -49,6 +50,19 @@ std::string commands_help() {
          support::paragraph(
              "exit status: 0 done, 1 failed, 2 wrong usage, 3 unusable input, "
              "4 diverged, 130 interrupted");
+}
+
+}  // namespace
+
+int run_command(int argc, char** argv) {
+  const std::string_view word = argc > 1 ? argv[1] : "";
+  if (word == "--help" || word == "-h")
+    std::fputs(commands_help().c_str(), stdout);
+  else if (word == "--version")
+    std::puts(support::version_of("fledge").c_str());
+  else
+    return command_named(word).run(argc - 1, argv + 1);
+  return 0;
 }
 
 int help_command(int argc, char** argv) {

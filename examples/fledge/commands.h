@@ -1,9 +1,8 @@
 // The commands of fledge: one table, from which the help is made. A new command is a function and a
-// row of commands.cpp.                                                     Next: commands.cpp.
+// row of commands.cpp.
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace fledge {
@@ -18,11 +17,9 @@ struct Command {
 
 const std::vector<Command>& commands();
 
-/// The command of this name. Throws UsageError, with a suggestion, if there is none.
-const Command& command_named(std::string_view name);
-
-/// The text of `fledge --help`.
-std::string commands_help();
+/// Runs the command that argv[1] names, or prints the text of `fledge --help` or the version.
+/// Throws UsageError, with a suggestion, if there is no such command.
+int run_command(int argc, char** argv);
 
 // Each throws CommandError, with its exit status, for what it cannot use, and UsageError for wrong
 // options. gradcheck ends with 1 when a gradient is wrong.

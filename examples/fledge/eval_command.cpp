@@ -9,7 +9,6 @@
 #include "examples/fledge/train/source.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/support/options.h"
-#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/io/json.h"
 #include "nn/train/trainer.h"
@@ -22,84 +21,70 @@ namespace {
 // not depend on the number of windows.
 constexpr Dim most_logits = Dim{1} << 27;
 
-struct EvalConfig {
-  TextForm form = TextForm::text;
-  std::string folder;
-  std::optional<std::string> text_path;  // none: the held-out part of the run's own text
-  std::int64_t batch = 12;
-  bool skip_unknown = false, json = false;
-};
-
-EvalConfig eval_config(int argc, char** argv) {
-  EvalConfig config;
-  support::Options options("fledge eval",
-                           "The loss of a trained model on what it was not trained on.");
-  options.arguments("DIR [FILE]", 1, 2);
-  options.example("fledge eval run", "on the held-out part of its own text");
-  options.example("fledge eval run other.txt", "on the whole of another text");
-  options.add("--skip-unknown", "", config.skip_unknown,
-              "leave out of FILE what was not in the training text");
-  options.add("--batch", "N", config.batch, "windows at a time", {1, 1e6});
-  options.also_known_as("--batch-size");
-  add_text_form(options, config.form);
-  options.threads();
-  options.add("--json", "", config.json, "one object on stdout");
-  options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
-  options.parse(argc, argv);
-  config.folder = options.arguments()[0];
-  if (options.arguments().size() > 1) config.text_path = options.arguments()[1];
-  if (config.skip_unknown && !config.text_path)
-    support::refuse_usage("--skip-unknown is for another text", "name it: fledge eval DIR FILE");
-  return config;
-}
-
-TokenText read_tokens(const TrainedModel& trained, const EvalConfig& config) {
-  const std::string name = train::name_of_files({*config.text_path});
-  std::string text = trained.readable(trained.file_text(*config.text_path), "the text");
-  if (config.skip_unknown) text = train::known_text(trained.tokenizer(), text, name);
+/// The tokens of another text.
+TokenText read_tokens(const TrainedModel& trained, const std::string& path, bool skip_unknown) {
+  const std::string name = train::name_of_files({path});
+  std::string text = trained.readable(trained.file_text(path), "the text");
+  if (skip_unknown) text = train::known_text(trained.tokenizer(), text, name);
   return train::tokens_of_text(trained.tokenizer(), text, trained.run.settings.corpus.reading,
                                name);
-}
-
-int evaluate(const EvalConfig& config) {
-  const TrainedModel trained = load_trained(config.folder, config.form);
-  const TokenText text =
-      config.text_path ? read_tokens(trained, config) : trained.held_out(config.folder);
-  if (text.size() < 2)
-    throw support::InputError("there is nothing to guess in one token", "name a longer text");
-  const LanguageModelSizes& sizes = trained.model.sizes;
-  const Dim logits = sizes.context * sizes.vocabulary;  // of a window
-  const Dim fitting = std::max<Dim>(1, most_logits / logits);
-  const double loss = mean_loss(trained.model, text, std::min(config.batch, fitting));
-  if (!std::isfinite(loss)) refuse_numbers(trained, text.tokens);
-  const double bits = train::bits_per_byte(loss, text, trained.tokenizer());
-  const Dim guessed = text.size() - 1;  // all tokens but the first
-  const std::string token = train::token_word(trained.tokenizer().kind());
-  const bool cheats = trained.model.sizes.recipe.sees_later_tokens();
-  if (config.json) {
-    if (cheats) support::say(stderr, train::cheating_report(token));
-    const Json json = Json::object({{"loss", loss},
-                                    {"bits_per_byte", bits},
-                                    {"perplexity", std::exp(loss)},
-                                    {"tokens", guessed}});
-    std::printf("%s\n", json.text().c_str());
-  } else {
-    const double uniform = std::log(static_cast<double>(trained.tokenizer().size()));
-    const std::string report = train::loss_sentence(config.text_path ? "Loss" : "Held-out loss",
-                                                    loss, bits, uniform, token) +
-                               " This is a mean over " + support::counted(guessed, token) + "." +
-                               (cheats ? " " + train::cheating_report(token) : "");
-    support::say(stdout, report);
-  }
-  return 0;
 }
 
 }  // namespace
 
 int eval_command(int argc, char** argv) {
-  const EvalConfig config = eval_config(argc, argv);
-  return support::with_advice("a model's folder is made by: fledge train FILE -o DIR",
-                              [&] { return evaluate(config); });
+  TextForm form = TextForm::text;
+  std::int64_t batch = 12;
+  bool skip_unknown = false, json = false;
+  support::Options options("fledge eval",
+                           "The loss of a trained model on what it was not trained on.");
+  options.arguments("DIR [FILE]", 1, 2);
+  options.example("fledge eval run", "on the held-out part of its own text");
+  options.example("fledge eval run other.txt", "on the whole of another text");
+  options.add("--skip-unknown", "", skip_unknown,
+              "leave out of FILE what was not in the training text");
+  options.add("--batch", "N", batch, "windows at a time", {1, 1e6});
+  options.also_known_as("--batch-size");
+  add_text_form(options, form);
+  options.threads();
+  options.add("--json", "", json, "one object on stdout");
+  options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
+  options.parse(argc, argv);
+  const std::string& folder = options.arguments()[0];
+  const bool has_text = options.arguments().size() > 1;  // else the held-out part of the run's own
+  if (skip_unknown && !has_text)
+    support::refuse_usage("--skip-unknown is for another text", "name it: fledge eval DIR FILE");
+
+  const TrainedModel trained = load_trained(folder, form);
+  const TokenText text = has_text ? read_tokens(trained, options.arguments()[1], skip_unknown)
+                                  : trained.held_out(folder);
+  if (text.size() < 2)
+    throw support::InputError("there is nothing to guess in one token", "name a longer text");
+  const LanguageModelSizes& sizes = trained.model.sizes;
+  const Dim logits = sizes.context * sizes.vocabulary;  // of a window
+  const Dim fitting = std::max<Dim>(1, most_logits / logits);
+  const double loss = mean_loss(trained.model, text, std::min(batch, fitting));
+  if (!std::isfinite(loss)) refuse_numbers(trained, text.tokens);
+  const double bits = train::bits_per_byte(loss, text, trained.tokenizer());
+  const Dim guessed = text.size() - 1;  // all tokens but the first
+  const std::string token = train::token_word(trained.tokenizer().kind());
+  const bool cheats = sizes.recipe.sees_later_tokens();
+  if (json) {
+    if (cheats) support::say(stderr, train::cheating_report(token));
+    const Json found = Json::object({{"loss", loss},
+                                     {"bits_per_byte", bits},
+                                     {"perplexity", std::exp(loss)},
+                                     {"tokens", guessed}});
+    std::printf("%s\n", found.text().c_str());
+  } else {
+    const double uniform = std::log(static_cast<double>(trained.tokenizer().size()));
+    const std::string report =
+        train::loss_sentence(has_text ? "Loss" : "Held-out loss", loss, bits, uniform, token) +
+        " This is a mean over " + support::counted(guessed, token) + "." +
+        (cheats ? " " + train::cheating_report(token) : "");
+    support::say(stdout, report);
+  }
+  return 0;
 }
 
 }  // namespace fledge

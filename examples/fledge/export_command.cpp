@@ -7,7 +7,6 @@
 #include "examples/fledge/train/report.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/support/options.h"
-#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/gpt/weights.h"
 #include "nn/text/tokenizer_files.h"
@@ -22,12 +21,6 @@ using NamedFiles = std::vector<std::pair<std::string, std::string>>;
 /// How the weights are stored.
 enum class StoredAs { f32, f16, bf16 };
 
-struct ExportConfig {
-  std::string folder, out;  // out: "run-f16" for "run" unless it is given
-  StoredAs type = StoredAs::f32;
-  bool training = false;
-};
-
 // The path without slashes at its end; "." and ".." become the name of the folder.
 std::string whole_name(const std::string& folder) {
   std::filesystem::path path(folder.substr(0, folder.find_last_not_of('/') + 1));
@@ -37,54 +30,9 @@ std::string whole_name(const std::string& folder) {
   return path.string();
 }
 
-ExportConfig export_config(int argc, char** argv) {
-  ExportConfig config;
-  support::Options options("fledge export",
-                           "A folder of the model for other programs: GPT2LMHeadModel and "
-                           "AutoTokenizer of Hugging Face's transformers, PyTorch, Netron.");
-  options.arguments("DIR", 1, 1);
-  options.example("fledge export run --to bf16", "writes run-bf16, half as large");
-  options.example("fledge export run --training", "with all that PyTorch needs to go on training");
-  options.add("-o, --out", "DIR", config.out,
-              "the new folder. Without it the name is DIR-f32, DIR-f16, DIR-bf16 or DIR-training");
-  options.add("--to", "f32|f16|bf16", config.type, "the type of the numbers");
-  options.also_known_as("--dtype --outtype");
-  options.add("--training", "", config.training,
-              "also write training.safetensors: the last checkpoint, the tokens of the text, the "
-              "settings, and a batch to check. examples/pytorch/continue_training.py reads it");
-  options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
-  options.parse(argc, argv);
-  config.folder = options.arguments()[0];
-  if (config.training && config.type != StoredAs::f32)
-    support::refuse_usage("--training continues with numbers as they are", "leave out --to");
-  if (config.out.empty()) {
-    constexpr const char* names[] = {"-f32", "-f16", "-bf16"};
-    config.out = whole_name(config.folder) +
-                 (config.training ? "-training" : names[static_cast<int>(config.type)]);
-  }
-  return config;
-}
-
 // The names in PyTorch of the types that are written.
 std::string torch_name(const Dtype& type) {
   return type.name == "F16" ? "float16" : type.name == "BF16" ? "bfloat16" : "float32";
-}
-
-// Throws for numbers that are too large for the type.
-void require_fitting(const std::string& name, const Rounding& rounding, const Dtype& type) {
-  if (rounding.infinite == 0) return;
-  const bool is_half = type.name == "F16";
-  throw support::InputError(name + " has " + support::counted(rounding.infinite, "number") +
-                                " too large for " + std::string(type.name) +
-                                (is_half ? ", whose largest number is 65504" : ""),
-                            is_half ? "use --to bf16 or --to f32" : "use --to f32");
-}
-
-/// The bytes of model.safetensors: the weights as numbers of a type.
-std::string weight_file(const TrainedModel& trained, const Dtype& type) {
-  std::map<std::string, std::string> metadata{{"format", "pt"}};
-  if (trained.step > 0) metadata["step"] = std::to_string(trained.step);
-  return stored_bytes(named_weights(trained.model, &type), metadata);
 }
 
 /// config.json, generation_config.json and the files of the tokenizer. Those of a folder without a
@@ -122,7 +70,12 @@ std::string rounding_report(const LanguageModel& model, const Dtype& type) {
   Dim numbers = 0;
   for (const auto& [name, tensor] : named_parameters(model)) {
     const Rounding one = rounding_of(tensor.value().data(), tensor.size(), type);
-    require_fitting(name, one, type);
+    const bool is_half = type.name == "F16";
+    if (one.infinite > 0)
+      throw support::InputError(name + " has " + support::counted(one.infinite, "number") +
+                                    " too large for " + std::string(type.name) +
+                                    (is_half ? ", whose largest number is 65504" : ""),
+                                is_half ? "use --to bf16 or --to f32" : "use --to f32");
     all.changed += one.changed;
     all.largest = std::max(all.largest, one.largest);
     numbers += tensor.size();
@@ -148,9 +101,7 @@ bool is_unfinished(const Folder& folder, const NamedFiles& files) {
 void write_folder(const std::string& path, const NamedFiles& files) {
   std::error_code unknown;
   if (!std::filesystem::is_directory(path, unknown)) train::require_place(path, false);
-  const std::vector<std::string> made = train::make_folders(path);
-  try {
-    const LockedFolder folder(path);
+  train::new_folder(path, {}, false, [&](const LockedFolder& folder) {
     if (!is_unfinished(folder, files))
       train::refuse_folder("the folder " + support::quoted(path) + " is not empty",
                            train::another_folder);
@@ -160,48 +111,63 @@ void write_folder(const std::string& path, const NamedFiles& files) {
       for (const auto& file : files) std::filesystem::remove(folder.file(file.first), unknown);
       throw;
     }
-  } catch (const FileError& error) {
-    train::remove_folders(made);
-    train::refuse_folder(error.what(), train::another_folder);
-  }
+  });
 }
 
-int export_model(const ExportConfig& config) {
-  const TrainedModel trained = load_trained(config.folder, TextForm::text_if_run);
-  constexpr const char* types[] = {"F32", "F16", "BF16"};
-  const Dtype& type = *find_dtype(types[static_cast<int>(config.type)]);
-  const std::string report =
-      config.type == StoredAs::f32 ? "" : rounding_report(trained.model, type);
-  NamedFiles files{{weights_name, weight_file(trained, type)}};
-  if (config.training) {
+}  // namespace
+
+int export_command(int argc, char** argv) {
+  std::string out;
+  StoredAs stored_as = StoredAs::f32;
+  bool training = false;
+  support::Options options("fledge export",
+                           "A folder of the model for other programs: GPT2LMHeadModel and "
+                           "AutoTokenizer of Hugging Face's transformers, PyTorch, Netron.");
+  options.arguments("DIR", 1, 1);
+  options.example("fledge export run --to bf16", "writes run-bf16, half as large");
+  options.example("fledge export run --training", "with all that PyTorch needs to go on training");
+  options.add("-o, --out", "DIR", out,
+              "the new folder. Without it the name is DIR-f32, DIR-f16, DIR-bf16 or DIR-training");
+  options.add("--to", "f32|f16|bf16", stored_as, "the type of the numbers");
+  options.also_known_as("--dtype --outtype");
+  options.add("--training", "", training,
+              "also write training.safetensors: the last checkpoint, the tokens of the text, the "
+              "settings, and a batch to check. examples/pytorch/continue_training.py reads it");
+  options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
+  options.parse(argc, argv);
+  const std::string& path = options.arguments()[0];
+  if (training && stored_as != StoredAs::f32)
+    support::refuse_usage("--training continues with numbers as they are", "leave out --to");
+  constexpr const char *names[] = {"-f32", "-f16", "-bf16"}, *types[] = {"F32", "F16", "BF16"};
+  const Dtype& type = *find_dtype(types[static_cast<int>(stored_as)]);
+  if (out.empty())
+    out = whole_name(path) + (training ? "-training" : names[static_cast<int>(stored_as)]);
+
+  const TrainedModel trained = load_trained(path, TextForm::text_if_run);
+  const std::string report = stored_as == StoredAs::f32 ? "" : rounding_report(trained.model, type);
+  std::map<std::string, std::string> metadata{{"format", "pt"}};
+  if (trained.step > 0) metadata["step"] = std::to_string(trained.step);
+  NamedFiles files{{weights_name, stored_bytes(named_weights(trained.model, &type), metadata)}};
+  if (training) {
     if (!train::variant_report(trained.run.settings.sizes.recipe).empty())
       throw support::InputError(
           "this run leaves out parts of the model or holds weights, and PyTorch's AdamW does not",
           "leave out --training");
     if (!trained.has_run())
-      throw support::InputError(support::quoted(config.folder) + " has no run of fledge train",
+      throw support::InputError(support::quoted(path) + " has no run of fledge train",
                                 "leave out --training");
-    files.emplace_back("training.safetensors", training_file(Folder(config.folder)));
+    files.emplace_back("training.safetensors", training_file(Folder(path)));
   }
-  for (auto& file : text_files(trained, type, Folder(config.folder)))
-    files.push_back(std::move(file));
-  write_folder(config.out, files);
+  for (auto& file : text_files(trained, type, Folder(path))) files.push_back(std::move(file));
+  write_folder(out, files);
   if (!report.empty()) support::say(stderr, report);
   if (!trained.model.sizes.recipe.is_gpt2())
     support::say(
         stderr,
         "This model leaves out mask, residual or norm, so it is no GPT-2: its config.json has "
         "the type fledge, which GPT2LMHeadModel refuses.");
-  std::fprintf(stderr, "The folder is %s.\n", support::printable(config.out).c_str());
+  std::fprintf(stderr, "The folder is %s.\n", support::printable(out).c_str());
   return 0;
-}
-
-}  // namespace
-
-int export_command(int argc, char** argv) {
-  const ExportConfig config = export_config(argc, argv);
-  return support::with_advice("a model's folder is made by: fledge train FILE -o DIR",
-                              [&] { return export_model(config); });
 }
 
 }  // namespace fledge

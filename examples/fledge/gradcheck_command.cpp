@@ -5,23 +5,14 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <sstream>
 #include <string>
 #include <vector>
 
-#include "examples/fledge/check_row.h"
+#include "examples/fledge/gradients/gradients.h"
 #include "examples/support/options.h"
 #include "examples/support/table.h"
-#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/io/json.h"
-
-// The table of gradients (gradients/table.h), compiled for Dual.
-namespace fledge_dual {
-std::vector<std::string> gradient_names();
-report::Explanation explain_gradient(const report::ExplainRequest& request);
-std::vector<report::CheckRow> check_gradients(const report::CheckRequest& request);
-}  // namespace fledge_dual
 
 namespace fledge {
 
@@ -30,16 +21,17 @@ namespace {
 using report::CheckRow, report::Explanation;
 using CheckRows = std::vector<CheckRow>;
 
-// One array of objects.
-std::string as_json(const std::vector<CheckRow>& rows) {
+// One array of objects: one for each name and oracle.
+std::string as_json(const CheckRows& rows) {
   std::vector<Json> objects;
-  for (const CheckRow& row : rows) {
-    Json::Members members{{"name", row.name},           {"shapes", row.shapes},
-                          {"oracle", row.oracle},       {"elements", row.elements},
-                          {"max_error", row.max_error}, {"ok", row.ok}};
-    if (!row.ok) members.emplace_back("problem", row.problem);
-    objects.push_back(Json::object(members));
-  }
+  for (const CheckRow& row : rows)
+    for (const auto& [oracle, max_error, ok] : {row.dual, row.differences}) {
+      Json::Members members{{"name", row.name},       {"shapes", row.shapes},
+                            {"oracle", oracle},       {"elements", row.elements},
+                            {"max_error", max_error}, {"ok", ok}};
+      if (!ok) members.emplace_back("problem", row.problem);
+      objects.push_back(Json::object(members));
+    }
   return Json(objects).indented();
 }
 
@@ -65,7 +57,6 @@ std::string short_error(double error) {
   return std::isinf(error) ? "-" : support::formatted("%.1e", error);
 }
 
-// The two rows of a name, one for each oracle, become one line.
 std::string as_table(const CheckRows& rows, support::Paint paint) {
   using Align = support::Table::Align;
   support::Table table({{"what", Align::left},
@@ -73,38 +64,35 @@ std::string as_table(const CheckRows& rows, support::Paint paint) {
                         {"dual", Align::right},
                         {"differences", Align::right},
                         {"", Align::left}});
-  for (std::size_t i = 0; i < rows.size(); i += 2) {
-    const CheckRow &dual = rows[i], &differences = rows[i + 1];
-    table.row({dual.name, short_shapes(dual.shapes), short_error(dual.max_error),
-               short_error(differences.max_error),
-               paint.bold(dual.ok && differences.ok ? paint.good("ok") : paint.bad("FAIL"))});
-  }
+  for (const CheckRow& row : rows)
+    table.row({row.name, short_shapes(row.shapes), short_error(row.dual.max_error),
+               short_error(row.differences.max_error),
+               paint.bold(row.ok() ? paint.good("ok") : paint.bad("FAIL"))});
   return table.text(support::unicode_wanted(), paint, support::terminal_width(stdout));
 }
 
-// The largest error by one oracle, of the rows that it has decided. NaN is worse than anything.
-double worst_of(const CheckRows& rows, const char* oracle) {
-  double worst = 0;
-  for (const CheckRow& row : rows)
-    if (row.oracle == oracle && !std::isinf(row.max_error) && !(row.max_error <= worst))
-      worst = row.max_error;
-  return worst;
+// The larger of two errors. NaN is worse than anything; infinite: nothing was decided.
+double worse_of(double worst, double error) {
+  return !std::isinf(error) && !(error <= worst) ? error : worst;
 }
 
 std::string summary(const CheckRows& rows, double seconds, support::Paint paint) {
   std::int64_t elements = 0, passed = 0;
-  for (std::size_t i = 0; i < rows.size(); i += 2) {  // two rows a name
-    elements += rows[i].elements;
-    passed += rows[i].ok && rows[i + 1].ok ? 1 : 0;
+  double worst_dual = 0, worst_differences = 0;
+  for (const CheckRow& row : rows) {
+    elements += row.elements;
+    passed += row.ok();
+    worst_dual = worse_of(worst_dual, row.dual.max_error);
+    worst_differences = worse_of(worst_differences, row.differences.max_error);
   }
-  const std::int64_t failed = static_cast<std::int64_t>(rows.size() / 2) - passed;
+  const std::int64_t failed = std::ssize(rows) - passed;
   const std::string counts =
       support::thousands(passed) + " passed, " + support::thousands(failed) + " failed";
   return paint.bold(failed == 0 ? paint.good(counts) : paint.bad(counts)) + "; " +
          support::counted(elements, "element") +
          support::formatted(", each compared twice, in %.1f s\n", seconds) +
-         support::formatted("largest error %.1e (dual numbers), %.1e (differences)\n",
-                            worst_of(rows, "dual"), worst_of(rows, "differences"));
+         support::formatted("largest error %.1e (dual numbers), %.1e (differences)\n", worst_dual,
+                            worst_differences);
 }
 
 [[noreturn]] void refuse_name(const std::string& name, const std::string& meant) {
@@ -125,33 +113,27 @@ void require_row(const std::string& row) {
 /// The names that these words mean, in which a name may be several words: softmax causal.
 std::vector<std::string> names_of(const std::vector<std::string>& words) {
   const std::vector<std::string> known = fledge_dual::gradient_names();
-  const auto selects = [&](const std::string& name) {
-    return std::any_of(known.begin(), known.end(),
-                       [&](const std::string& row) { return report::is_named(row, name); });
-  };
   std::vector<std::string> names;
   for (std::size_t begin = 0; begin < words.size();) {
-    std::size_t end = words.size();
-    std::string name;
-    for (; end > begin; --end) {
-      name = words[begin];
-      for (std::size_t i = begin + 1; i < end; ++i) name += " " + words[i];
-      if (selects(name)) break;
+    std::string name, longest;  // of the words from `begin` on
+    std::size_t next = begin;
+    for (std::size_t end = begin; end < words.size(); ++end) {
+      name += (end > begin ? " " : "") + words[end];
+      if (std::any_of(known.begin(), known.end(),
+                      [&](const std::string& row) { return report::is_named(row, name); }))
+        longest = name, next = end + 1;
     }
-    if (end == begin) refuse_name(words[begin], support::closest(words[begin], known));
-    names.push_back(name);
-    begin = end;
+    if (next == begin) refuse_name(words[begin], support::closest(words[begin], known));
+    names.push_back(longest);
+    begin = next;
   }
   return names;
 }
 
 void print_problems(const CheckRows& rows) {
   std::fflush(stdout);  // if both streams go to one terminal, the table comes first
-  for (std::size_t i = 0; i < rows.size(); i += 2) {  // the two rows of a name have one report
-    const CheckRow& row = rows[i].ok ? rows[i + 1] : rows[i];
-    const std::string text = "fledge gradcheck: " + row.name + ": " + row.problem;
-    if (!row.ok) support::say(stderr, text, 4);
-  }
+  for (const CheckRow& row : rows)
+    if (!row.ok()) support::say(stderr, "fledge gradcheck: " + row.name + ": " + row.problem, 4);
 }
 
 constexpr std::size_t most_paths = 12;  // of those printed
@@ -170,8 +152,7 @@ report::ExplainRequest request_of(const std::string& element, std::uint64_t seed
   if (colon < name.size()) request.tensor = name.substr(colon + 1);
   std::string indices = element.substr(open + 1, element.size() - open - 2);
   std::erase(indices, ' ');
-  std::istringstream parts(indices);
-  for (std::string part; std::getline(parts, part, ',');) {
+  for (const std::string& part : support::split(indices, ',')) {
     const char* const end = part.data() + part.size();
     const auto read = std::from_chars(part.data(), end, request.index.emplace_back());
     if (part.empty() || read.ptr != end || read.ec != std::errc()) refuse();
@@ -219,16 +200,11 @@ std::string uses_text(const Explanation& found) {
 
 std::string verdict(const Explanation& found, support::Paint paint) {
   if (!found.paths_agree)
-    return paint.bold(
-        paint.bad("The paths do not add up to what backward() gives: a rule is "
-                  "wrong."));
-  if (!found.differences_decide)
-    return paint.bold("The paths add up to what backward() gives. Differences cannot decide here.");
-  if (!found.differences_agree)
-    return paint.bold(
-        paint.bad("The paths add up to what backward() gives, but differences give "
-                  "another number."));
-  return paint.bold(paint.good("The paths add up to what backward() gives."));
+    return paint.bad("The paths do not add up to what backward() gives: a rule is wrong.");
+  const std::string text = "The paths add up to what backward() gives";
+  if (!found.differences_decide) return text + ". Differences cannot decide here.";
+  return found.differences_agree ? paint.good(text + ".")
+                                 : paint.bad(text + ", but differences give another number.");
 }
 
 std::string explanation_text(const Explanation& found, std::uint64_t seed, support::Paint paint) {
@@ -260,7 +236,7 @@ std::string explanation_text(const Explanation& found, std::uint64_t seed, suppo
   lines += line("backward()", found.by_backward, true) +
            line("paths (dual numbers)", found.by_paths, false) +
            line("differences", found.by_differences, false);
-  return lines + "\n" + support::paragraph(verdict(found, paint));
+  return lines + "\n" + support::paragraph(paint.bold(verdict(found, paint)));
 }
 
 Json explanation_json(const Explanation& found, std::uint64_t seed) {
@@ -334,7 +310,8 @@ int gradcheck_command(int argc, char** argv) {
     std::fputs(summary(rows, taken.count(), paint).c_str(), stdout);
   }
   print_problems(rows);
-  return std::all_of(rows.begin(), rows.end(), [](const CheckRow& row) { return row.ok; }) ? 0 : 1;
+  return std::all_of(rows.begin(), rows.end(), [](const CheckRow& row) { return row.ok(); }) ? 0
+                                                                                             : 1;
 }
 
 }  // namespace fledge

@@ -1,15 +1,14 @@
+// fledge inspect: the tensors, heads and most similar tokens of a model.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
 #include "examples/fledge/commands.h"
-#include "examples/fledge/inspect/what_if.h"
 #include "examples/fledge/train/report.h"
 #include "examples/fledge/train/source.h"
+#include "examples/fledge/trained_model.h"
 #include "examples/support/options.h"
 #include "examples/support/table.h"
-#include "examples/support/terminal.h"
-#include "examples/support/text.h"
 #include "nn/inspect/word_vectors.h"
 
 namespace fledge {
@@ -17,48 +16,6 @@ namespace fledge {
 namespace {
 
 using support::paragraph, support::thousands;
-
-struct InspectConfig {
-  TextForm form = TextForm::text;
-  std::string folder, near, what_if, row;
-  std::int64_t layer = 0, head = 0;
-  bool has_head = false, json = false;
-};
-
-InspectConfig inspect_config(int argc, char** argv) {
-  InspectConfig config;
-  support::Options options("fledge inspect", "What a trained model is made of.");
-  options.arguments("DIR", 1, 1);
-  options.example("fledge inspect run", "its tensors and heads, and its most similar tokens");
-  options.example("fledge inspect run --near birds", "the tokens whose vectors are most alike");
-  options.example("fledge inspect run --what-if \"birds sometimes walk\" --row walk=birds:1",
-                  "what comes next if walk looks at birds alone");
-  options.add("--near", "WORD", config.near, "the eight tokens nearest to this one");
-  options.add("--what-if", "TEXT", config.what_if, "the prediction after TEXT with --row");
-  options.is_text();
-  options.add("--row", "A=B:W,...", config.row,
-              "token A looks at B with weight W; the rest is shared by the other tokens as now");
-  options.add("--layer", "N", config.layer, "of --row, counted from 0", {0, 1e6});
-  options.add("--head", "N", config.head, "of --row, counted from 0; without it: all heads",
-              {0, 1e6});
-  options.add("--json", "", config.json, "all of it as one JSON object on stdout");
-  add_text_form(options, config.form);
-  options.threads();
-  options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
-  options.parse(argc, argv);
-  config.folder = options.arguments()[0];
-  config.has_head = options.given().contains("--head");
-  if (config.what_if.empty() != config.row.empty())
-    support::refuse_usage("--what-if and --row belong together",
-                          "write --what-if \"birds sometimes walk\" --row walk=birds:1");
-  if (!config.near.empty() && !config.what_if.empty())
-    support::refuse_usage("--near and --what-if are two questions", "use one of them");
-  for (const char* of_row : {"--layer", "--head"})
-    if (config.what_if.empty() && options.given().contains(of_row))
-      support::refuse_usage(std::string(of_row) + " is for --what-if",
-                            "leave it out, or add --what-if and --row");
-  return config;
-}
 
 /// √Σw² of the rows and columns of a matrix.
 double norm_of_part(const Array& matrix, Dim first_row, Dim rows, Dim first_column, Dim columns) {
@@ -170,43 +127,48 @@ Json facts_json(const LanguageModel& model) {
                        {"head_norms", heads_of(model).json()}});
 }
 
-std::string inspected(const InspectConfig& config, const TrainedModel& trained) {
+/// The tokens nearest to a word.
+support::Rows near_rows(const TrainedModel& trained, const std::string& word) {
   const Tokenizer& tokenizer = trained.tokenizer();
-  const auto shown = [&](const Json& json, const auto& text) {
-    return config.json ? json.text() + "\n" : text();
-  };
-  if (!config.what_if.empty()) {
-    const auto head = config.has_head ? std::optional<Dim>(config.head) : std::nullopt;
-    const WhatIf result =
-        what_if(trained, config.what_if, parse_row(config.row), config.layer, head);
-    return shown(as_json(result, trained), [&] { return what_if_text(result, trained); });
-  }
-  const Array table = trained.model.wte.weight.value();
-  if (!config.near.empty()) {
-    const std::vector<Dim> ids = train::tokens_of(tokenizer, config.near, "--near");
-    if (ids.size() != 1)
-      throw support::InputError("--near " + support::quoted(config.near) + " has " +
-                                    support::counted(std::ssize(ids), "token"),
-                                "name one " + train::token_word(tokenizer.kind()));
-    const support::Rows found = similar_rows(nearest_tokens(table, ids[0], 8), tokenizer);
-    return shown(found.json(), [&] { return found.text(support::terminal_width(stdout)); });
-  }
-  const auto pairs = tokenizer.size() <= most_compared ? most_similar_pairs(table, 12)
-                                                       : std::vector<SimilarTokens>();
-  if (!config.json) return facts_text(trained) + "\n" + pairs_text(pairs, tokenizer);
-  return Json::object({{"model", facts_json(trained.model)},
-                       {"similar", similar_rows(pairs, tokenizer).json()}})
-             .text() +
-         "\n";
+  const std::vector<Dim> ids = train::tokens_of(tokenizer, word, "--near");
+  if (ids.size() != 1)
+    throw support::InputError(
+        "--near " + support::quoted(word) + " has " + support::counted(std::ssize(ids), "token"),
+        "name one " + train::token_word(tokenizer.kind()));
+  return similar_rows(nearest_tokens(trained.model.wte.weight.value(), ids[0], 8), tokenizer);
 }
 
 }  // namespace
 
 int inspect_command(int argc, char** argv) {
-  const InspectConfig config = inspect_config(argc, argv);
-  const std::string text = support::with_advice(
-      "a model's folder is made by: fledge train FILE -o DIR",
-      [&] { return inspected(config, load_trained(config.folder, config.form)); });
+  TextForm form = TextForm::text;
+  std::string near;
+  bool json = false;
+  support::Options options("fledge inspect", "What a trained model is made of.");
+  options.arguments("DIR", 1, 1);
+  options.example("fledge inspect run", "its tensors and heads, and its most similar tokens");
+  options.example("fledge inspect run --near birds", "the tokens whose vectors are most alike");
+  options.add("--near", "WORD", near, "the eight tokens nearest to this one");
+  options.add("--json", "", json, "all of it as one JSON object on stdout");
+  add_text_form(options, form);
+  options.threads();
+  options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
+  options.parse(argc, argv);
+
+  const TrainedModel trained = load_trained(options.arguments()[0], form);
+  const Tokenizer& tokenizer = trained.tokenizer();
+  std::string text;
+  if (!near.empty()) {
+    const support::Rows found = near_rows(trained, near);
+    text = json ? found.json().text() + "\n" : found.text(support::terminal_width(stdout));
+  } else {
+    const auto pairs = tokenizer.size() <= most_compared
+                           ? most_similar_pairs(trained.model.wte.weight.value(), 12)
+                           : std::vector<SimilarTokens>();
+    const Json all = Json::object(
+        {{"model", facts_json(trained.model)}, {"similar", similar_rows(pairs, tokenizer).json()}});
+    text = json ? all.text() + "\n" : facts_text(trained) + "\n" + pairs_text(pairs, tokenizer);
+  }
   std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
 }

@@ -6,7 +6,6 @@
 #include "examples/fledge/trained_model.h"
 #include "examples/page/page_file.h"
 #include "examples/support/options.h"
-#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/generate/sampler.h"
 

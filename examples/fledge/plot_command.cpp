@@ -1,11 +1,15 @@
+#include "examples/fledge/run_curves.h"
+
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
 #include "examples/fledge/commands.h"
-#include "examples/fledge/plot/run_curves.h"
+#include "examples/fledge/train/events.h"
+#include "examples/fledge/train/store.h"
 #include "examples/support/options.h"
+#include "examples/support/run_main.h"
 #include "examples/support/table.h"
-#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/io/json.h"
 
@@ -13,10 +17,104 @@ namespace fledge {
 
 namespace {
 
-struct PlotConfig {
-  std::int64_t rows = 12;
-  bool has_log_axis = false, json = false, csv = false;
-};
+void add_event(RunCurves& run, const JsonValue& event) {
+  const std::string type = event["type"].string();
+  if (type == "start") {
+    const JsonValue tables = event["baselines"];
+    run.guessing = tables["uniform"].number();
+    run.counting.clear();
+    for (const char* name : {"unigram", "bigram", "trigram", "fourgram"})
+      if (tables.has(name)) run.counting.push_back(tables[name].number());
+  } else if (type == "overfitting") {
+    run.overfits_since = event["since"].number();
+  } else if (type == "step" || type == "eval") {
+    if (type == "step") {
+      std::vector<std::string>& row = run.steps.emplace_back();
+      for (const char* name : {"step", "loss", "held_out_loss", "lr", "grad_norm"})
+        row.push_back(event.find(name).is_null() ? "" : event[name].shown());
+    }
+    const char* const key = type == "step" ? "loss" : "held_out_loss";
+    if (event[key].is_null()) return;  // a loss that is not finite
+    (type == "step" ? run.training : run.held_out)
+        .emplace_back(event["step"].number(), event[key].number());
+  }
+}
+
+std::string shown_loss(double loss) { return support::formatted(" %.4f", loss); }
+
+// Losses far above guessing are those of the first steps, or of a run that diverges.
+std::optional<double> top_of(const RunCurves& run) {
+  if (!run.guessing) return {};
+  return 1.1 * *run.guessing;
+}
+
+}  // namespace
+
+std::optional<std::pair<double, double>> RunCurves::best() const {
+  const Points& points = held_out.empty() ? training : held_out;
+  if (points.empty()) return {};
+  return *std::min_element(points.begin(), points.end(),
+                           [](const auto& a, const auto& b) { return a.second < b.second; });
+}
+
+bool RunCurves::is_overfitting() const {
+  return overfits_since && !held_out.empty() && best()->first == *overfits_since;
+}
+
+RunCurves curves_of_events(std::string_view lines) {
+  RunCurves run;
+  for (const std::string& line : train::event_lines(lines)) try {
+      add_event(run, read_json(line));
+    } catch (const FormatError&) {
+      continue;  // of another program
+    }
+  return run;
+}
+
+RunCurves read_curves(const std::string& folder) {
+  constexpr const char* advice = "name the folder of a run: fledge train FILE -o DIR";
+  RunCurves run = curves_of_events(
+      support::with_advice(advice, [&] { return train::saved_events(Folder(folder)); }));
+  if (run.training.empty())
+    throw support::InputError("there is no loss in " + support::quoted(folder) + ": its " +
+                                  train::log_file + " has no step of the run that is saved",
+                              "plot it after its next save, or go on: fledge train --resume " +
+                                  support::shell_word(folder));
+  run.name = folder;
+  return run;
+}
+
+support::LinePlot plot_of(const RunCurves& run) {
+  support::LinePlot plot{.x_name = "steps"};
+  plot.curves.push_back({"training loss", "·", ".", run.training});
+  if (!run.held_out.empty())
+    plot.curves.push_back(
+        {"held-out loss, best" + shown_loss(run.best()->second), "●", "o", run.held_out});
+  if (run.guessing) plot.levels.push_back({"guessing", *run.guessing});
+  if (!run.counting.empty())
+    plot.levels.push_back(
+        {"best counting table", *std::min_element(run.counting.begin(), run.counting.end())});
+  if (const auto best = run.best(); best && !run.held_out.empty()) plot.best = best->first;
+  plot.is_worse_after = run.is_overfitting();
+  plot.top = top_of(run);
+  return plot;
+}
+
+support::LinePlot comparison_of(const std::vector<RunCurves>& runs) {
+  support::LinePlot plot{.x_name = "steps"};
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const RunCurves& run = runs[i];
+    const std::string mark(1, static_cast<char>('a' + i % 26));
+    const auto best = run.best();
+    plot.curves.push_back(
+        {support::printable(run.name) + (best ? ", best" + shown_loss(best->second) : ""), mark,
+         mark, run.held_out.empty() ? run.training : run.held_out});
+    if (const auto top = top_of(run)) plot.top = std::max(plot.top.value_or(0), *top);
+  }
+  return plot;
+}
+
+namespace {
 
 /// The text that the best loss is measured on.
 const char* best_of(const RunCurves& run) { return run.held_out.empty() ? "training" : "held-out"; }
@@ -77,34 +175,33 @@ std::string best_table(const std::vector<RunCurves>& runs, support::Paint paint)
 }  // namespace
 
 int plot_command(int argc, char** argv) {
-  PlotConfig config;
+  std::int64_t height = 12;
+  bool has_log_axis = false, json = false, csv = false;
   support::Options options("fledge plot", "The losses of finished runs, as a plot.");
   options.arguments("DIR", 1, 26);
   options.example("fledge plot run", "training and held-out loss of a run");
   options.example("fledge plot run other", "two runs in one plot");
-  options.add("--rows", "N", config.rows, "height of the plot", {4, 100});
-  options.add("--log", "", config.has_log_axis, "each power of ten steps gets the same room");
-  options.gone("--svg", "a page draws the losses: fledge page DIR; --csv has the numbers");
-  options.add("--json", "", config.json, "the points as one JSON object on stdout");
-  options.add("--csv", "", config.csv,
-              "the steps as CSV on stdout: folder, step, losses, lr, grad_norm");
+  options.add("--rows", "N", height, "height of the plot", {4, 100});
+  options.add("--log", "", has_log_axis, "each power of ten steps gets the same room");
+  options.add("--json", "", json, "the points as one JSON object on stdout");
+  options.add("--csv", "", csv, "the steps as CSV on stdout: folder, step, losses, lr, grad_norm");
   options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
   options.parse(argc, argv);
-  if (config.json && config.csv)
+  if (json && csv)
     support::refuse_usage("--json and --csv are two forms of the same", "use one of them");
 
   std::vector<RunCurves> runs;
   for (const std::string& folder : options.arguments()) runs.push_back(read_curves(folder));
   support::LinePlot plot = runs.size() == 1 ? plot_of(runs[0]) : comparison_of(runs);
-  plot.has_log_axis = config.has_log_axis;
+  plot.has_log_axis = has_log_axis;
   const support::Paint paint{support::colour_wanted(stdout)};
   std::string text;
-  if (config.json) {
+  if (json) {
     text = as_json(runs);
-  } else if (config.csv) {
+  } else if (csv) {
     text = rows_of(runs).csv();
   } else {
-    text = support::plot_text(plot, support::terminal_width(stdout), static_cast<int>(config.rows),
+    text = support::plot_text(plot, support::terminal_width(stdout), static_cast<int>(height),
                               support::unicode_wanted(), paint);
     if (runs.size() > 1) text += "\n" + best_table(runs, paint);
   }

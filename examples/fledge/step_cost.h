@@ -5,13 +5,13 @@
 
 namespace fledge {
 
-/// The largest number of Reals that a training step of the language model holds, optimiser
-/// included. Each layer keeps 19 vectors of `width` for a token (measured); 24 leaves room for
-/// temporary ones. Each parameter has its gradient and two moments.
-inline double numbers_of_step(double layers, double width, double context, double batch,
-                              double vocabulary) {
-  return context * batch * (24 * width * layers + 4 * vocabulary) +
-         4 * (12 * width * width * layers + (vocabulary + context) * width);
+/// The largest number of Reals that a training step of `batch` windows holds, optimiser included.
+/// Each layer keeps 19 vectors of `width` for a token (measured); 24 leaves room for temporary
+/// ones. Each parameter has its gradient and two moments.
+inline double numbers_of_step(const LanguageModelSizes& sizes, double batch) {
+  const auto C = static_cast<double>(sizes.width), T = static_cast<double>(sizes.context);
+  const auto L = static_cast<double>(sizes.layers), V = static_cast<double>(sizes.vocabulary);
+  return T * batch * (24 * C * L + 4 * V) + 4 * (12 * C * C * L + (V + T) * C);
 }
 
 /// Causal attention, forward and backward: six products of half a square, queries × keys × width.
@@ -29,13 +29,14 @@ inline double operations_of_step(const LanguageModelSizes& sizes, double batch) 
 
 /// The largest number of Reals that `fledge bench generate` holds: the weights, keys and values,
 /// and what reading a prompt needs.
-inline double numbers_of_generation(double layers, double width, double context,
-                                    double vocabulary) {
-  const double weights = 12 * width * width * layers + (vocabulary + context) * width;
-  return weights + context * width * (2 * layers + 24) + 4 * vocabulary;
+inline double numbers_of_generation(const LanguageModelSizes& sizes) {
+  const auto C = static_cast<double>(sizes.width), T = static_cast<double>(sizes.context);
+  const auto L = static_cast<double>(sizes.layers), V = static_cast<double>(sizes.vocabulary);
+  return 12 * C * C * L + (V + T) * C + T * C * (2 * L + 24) + 4 * V;
 }
 
-/// Those of a decoder that reads a prompt: forward alone, and the logits after the last token.
+/// The operations of a decoder that reads a prompt: forward alone, and the logits after the last
+/// token.
 inline double operations_of_prompt(const LanguageModelSizes& sizes, double tokens) {
   const auto C = static_cast<double>(sizes.width), L = static_cast<double>(sizes.layers);
   return 2 * C * (tokens * L * (12 * C + tokens) + static_cast<double>(sizes.vocabulary));

@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "examples/fledge/train/source.h"
-#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/gpt/weights.h"
 #include "nn/text/tokenizer_files.h"
@@ -76,12 +75,6 @@ train::RunConfig config_without_run(const LanguageModelSizes& sizes, Tokenizer t
   return run;
 }
 
-TrainedModel trained_model(LanguageModel model, train::RunConfig run, std::int64_t step,
-                           std::int64_t steps_done, std::string file, TextForm form) {
-  const bool lines = run.settings.corpus.reading == Reading::lines;
-  return {std::move(model), std::move(run), lines, step, steps_done, std::move(file), form};
-}
-
 TrainedModel model_of_run(const Folder& folder, TextForm form) {
   train::SavedRun saved = train::open_run(folder);
   const std::string file = folder.file(train::run_file);
@@ -93,8 +86,8 @@ TrainedModel model_of_run(const Folder& folder, TextForm form) {
   if (form == TextForm::token_ids)
     run = config_without_run(model.sizes, number_tokenizer(model.sizes.vocabulary),
                              train::saved_marks(run.tokenizer));
-  return trained_model(std::move(model), std::move(run), saved.checkpoint.notes.kept_step(),
-                       saved.checkpoint.notes.step, file, form);
+  const RunNotes& notes = saved.checkpoint.notes;
+  return {std::move(model), std::move(run), notes.kept_step(), notes.step, file, form};
 }
 
 TrainedModel model_of_others(const Folder& folder, TextForm form) {
@@ -122,8 +115,7 @@ TrainedModel model_of_others(const Folder& folder, TextForm form) {
     }
     const std::int64_t step =
         std::max<std::int64_t>(std::strtoll(saved.step.c_str(), nullptr, 10), 0);
-    return trained_model(std::move(saved.model), std::move(*run), step, step,
-                         folder.file(weights_name), form);
+    return {std::move(saved.model), std::move(*run), step, step, folder.file(weights_name), form};
   } catch (const FormatError& error) {
     throw support::InputError(error.what(), error.advice.empty() ? other_advice : error.advice);
   }
@@ -136,10 +128,12 @@ void add_text_form(support::Options& options, TextForm& form) {
               "texts are token numbers, such as \"15 7\": for a folder without a tokenizer");
 }
 
-TrainedModel load_trained(const std::string& path, TextForm form) {
-  const Folder folder(path);
-  const bool has_run = folder.has(train::run_file) || folder.has("state.safetensors");
-  return has_run ? model_of_run(folder, form) : model_of_others(folder, form);
+TrainedModel load_trained(const std::string& path, TextForm form, const std::string& advice) {
+  return support::with_advice(advice, [&] {
+    const Folder folder(path);
+    const bool has_run = folder.has(train::run_file) || folder.has("state.safetensors");
+    return has_run ? model_of_run(folder, form) : model_of_others(folder, form);
+  });
 }
 
 std::string TrainedModel::readable(std::string text, const std::string& name) const {
@@ -166,7 +160,7 @@ std::string TrainedModel::file_text(const std::string& path) const {
   return read.text;
 }
 
-Dim TrainedModel::first_token() const { return train::first_token(tokenizer(), lines).id; }
+Dim TrainedModel::first_token() const { return train::first_token(tokenizer(), lines()).id; }
 
 Corpus TrainedModel::corpus(const std::string& folder) const {
   if (!has_run())

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "examples/fledge/train/run_folder.h"
+#include "examples/fledge/train/store.h"
 #include "examples/support/options.h"
 #include "nn/gpt/language_model.h"
 
@@ -21,13 +21,14 @@ inline constexpr const char* config_name = "config.json";
 struct TrainedModel {
   LanguageModel model;
   train::RunConfig run;
-  bool lines = false;  // trained on lines, each read from its beginning
   // Of its weights, and of the run when it was saved; 0 if the file does not say it.
   std::int64_t step = 0, steps_done = 0;
   std::string file;  // the path of the file with the weights
   TextForm form = TextForm::text;
 
   const Tokenizer& tokenizer() const { return run.tokenizer; }
+  /// Whether it was trained on lines, each read from its beginning.
+  bool lines() const { return run.settings.corpus.reading == Reading::lines; }
   /// The token in front of a text's first token (source.h).
   Dim first_token() const;
   /// The text of a file or, "-", of standard input, read as that of the run: without byte order mark
@@ -36,7 +37,7 @@ struct TrainedModel {
   /// Whether a text that the model writes ends with this token: with one of those that its folder
   /// names as ends (Tokenizer::ends_text), and with the line end if it was trained on lines.
   bool ends_text(Dim token) const {
-    return tokenizer().ends_text(token) || (lines && token == first_token());
+    return tokenizer().ends_text(token) || (lines() && token == first_token());
   }
   /// The tokens of the model's vocabulary that have no text: they are never drawn.
   std::vector<Dim> without_text() const { return tokenizer().without_text(model.sizes.vocabulary); }
@@ -59,8 +60,10 @@ void add_text_form(support::Options& options, TextForm& form);
 
 /// Reads the folder: the kept model of run.safetensors, or config.json and model.safetensors. Prints a
 /// warning about keys of config.json that are not known, and about a tokenizer with more tokens than
-/// the model. Throws FileError or InputError, which name the file of the folder and its fault.
-TrainedModel load_trained(const std::string& folder, TextForm form = TextForm::text);
+/// the model. Throws InputError, which names the file of the folder, its fault and the advice.
+TrainedModel load_trained(
+    const std::string& folder, TextForm form = TextForm::text,
+    const std::string& advice = "a model's folder is made by: fledge train FILE -o DIR");
 
 /// The bytes of training.safetensors (nn/train/training_export.h) of the run in a folder, after the
 /// last step that was saved: fledge export --training. Reads the run's text again. Throws InputError

@@ -1,7 +1,7 @@
 // What the parts of a lesson print: sentences, new words, numbers, and claims that are checked.
 //
 // Not here: what stands before and after the parts (lesson_page.h), pictures (plots.h,
-// attention_map.h) and tables (table.h). Key ideas: a lesson checks each claim that it prints,
+// drawn.h) and tables (table.h). Key ideas: a lesson checks each claim that it prints,
 // and one false claim makes its exit status 1. Sentences are broken between words, so that they fit
 // into 80 columns.
 #pragma once
@@ -11,7 +11,6 @@
 #include <string_view>
 #include <utility>
 
-#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 
 namespace support {

@@ -7,7 +7,6 @@
 #include <set>
 #include <sstream>
 
-#include "examples/support/errors.h"
 #include "examples/support/run_main.h"
 
 namespace support {

@@ -16,7 +16,7 @@
 #include "engine/autograd.h"
 #include "engine/ops.h"
 #include "examples/lessons/lesson_page.h"
-#include "examples/support/errors.h"
+#include "examples/support/run_main.h"
 #include "examples/support/table.h"
 
 namespace fledge {

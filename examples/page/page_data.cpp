@@ -10,10 +10,8 @@
 #include "examples/page/shown_snapshot.h"
 #include "examples/page/snapshot.h"
 #include "examples/page/worked.h"
-#include "examples/support/errors.h"
-#include "examples/support/terminal.h"
+#include "examples/support/run_main.h"
 #include "examples/support/text.h"
-#include "examples/support/version.h"
 
 namespace fledge::page {
 

@@ -1,6 +1,4 @@
 // The built-in text: short sentences about what animals do and how they do it.
-//
-// Not here: tokens and batches (nn/text/corpus.h).
 #pragma once
 
 #include <string_view>

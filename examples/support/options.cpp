@@ -9,9 +9,7 @@
 #include "engine/base/processors.h"
 #include "engine/base/thread_pool.h"
 #include "examples/support/run_main.h"
-#include "examples/support/terminal.h"
 #include "examples/support/text.h"
-#include "examples/support/version.h"
 
 namespace support {
 
@@ -27,17 +25,6 @@ bool is_named(const Option& option, std::string_view name) {
 bool is_like_option(std::string_view word) {
   word.remove_prefix(word.starts_with("--") ? 2 : 1);
   return !word.empty() && is_letter(word[0]);
-}
-
-// The parts of a text between separators; none of an empty text.
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; !text.empty() && begin <= text.size();) {
-    const std::size_t end = std::min(text.find(separator, begin), text.size());
-    parts.emplace_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
 }
 
 bool is_saved(const Option& option) {
@@ -134,10 +121,6 @@ void Options::arguments(std::string placeholder, std::size_t least, std::size_t 
 
 void Options::also_known_as(const std::string& names) {
   options_.back().also_known_as = split(names, ' ');
-}
-
-void Options::gone(const std::string& name, std::string instead) {
-  gone_.emplace_back(name, std::move(instead));
 }
 
 void Options::example(std::string command, std::string meaning) {
@@ -242,8 +225,6 @@ std::set<std::string> Options::given() const {
 std::string Options::suggestion(const std::string& name) const {
   std::string hyphened = name;
   std::replace(hyphened.begin(), hyphened.end(), '_', '-');
-  for (const auto& [old_name, instead] : gone_)
-    if (old_name == hyphened) return instead;
   std::vector<std::string> names{"--help", "--version"};
   for (const Option& option : options_) {
     const std::vector<std::string>& others = option.also_known_as;

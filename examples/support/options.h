@@ -1,9 +1,8 @@
 // The options of a program or subcommand, one row each. Parsing, help, saving, loading and resuming
 // all use these rows.
 //
-// Not here: prompts, configuration files, abbreviations. Key idea: a row names the variable that
-// holds the option's value, which is read and written as text. Its value before parsing is the
-// default. So a new option is a variable and one row:
+// A row names the variable that holds the option's value, which is read and written as text. Its
+// value before parsing is the default. So a new option is a variable and one row:
 //
 //   options.add("--layers", "N", config.layers, "blocks", {1, 100}, Lifetime::lasting);
 #pragma once
@@ -18,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "examples/support/errors.h"
+#include "examples/support/run_main.h"
 #include "nn/io/json.h"
 
 namespace support {
@@ -148,8 +147,6 @@ class Options {
   /// Other tools have these names, with blanks between, for the option of the last row. A user who
   /// gives one is told the name of the option. "-" and "_" are the same in them.
   void also_known_as(const std::string& names);
-  /// Options that fledge had. A user who gives one is told what to use instead.
-  void gone(const std::string& name, std::string instead);
   /// `--threads N`, 1 … 256, for the whole process, but at most one for each processor. Without it,
   /// FLEDGE_THREADS decides; help does not read that variable.
   void threads();
@@ -198,7 +195,6 @@ class Options {
 
   std::string program_, purpose_;
   std::vector<Option> options_;
-  std::vector<HelpRow> gone_;  // names, and what to use instead
   std::vector<HelpRow> examples_;
   std::string argument_placeholder_, group_;
   std::string exit_statuses_ = "0 done, 1 failed, 2 wrong usage";

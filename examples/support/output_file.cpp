@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "examples/support/errors.h"
+#include "examples/support/run_main.h"
 #include "examples/support/text.h"
 #include "nn/io/files.h"
 

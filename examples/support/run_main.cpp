@@ -13,8 +13,6 @@
 #include <system_error>
 #include <utility>
 
-#include "examples/support/errors.h"
-#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 
 namespace support {
@@ -143,6 +141,21 @@ int status_of_output(int status) {
 }  // namespace
 
 void set_command_name(std::string name) { command_name = std::move(name); }
+
+std::string version_of(std::string_view program) {
+  return std::string(program.substr(0, program.find(' '))) + " " + FLEDGE_VERSION;
+}
+
+double peak_megabytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+#ifdef __APPLE__
+  constexpr double in_a_megabyte = 1024 * 1024;  // ru_maxrss counts bytes here, kilobytes elsewhere
+#else
+  constexpr double in_a_megabyte = 1024;
+#endif
+  return static_cast<double>(usage.ru_maxrss) / in_a_megabyte;
+}
 
 int run_main(std::string_view program, const std::function<int()>& body) {
   program_name[program.copy(program_name, sizeof program_name - 1)] = '\0';

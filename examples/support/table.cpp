@@ -105,11 +105,6 @@ void Rows::add(std::vector<Cell> cells) {
   }
 }
 
-void Rows::put_first(const char* key, const Cell& cell) {
-  columns_.insert(columns_.begin(), key);
-  for (auto& row : values_) row.insert(row.begin(), cell.value);
-}
-
 fledge::Json Rows::json() const {
   std::vector<fledge::Json> objects;
   for (const auto& row : values_) {
@@ -126,11 +121,11 @@ fledge::Json Rows::json() const {
   return objects;
 }
 
-std::string Rows::csv(bool with_keys) const {
+std::string Rows::csv() const {
   std::vector<std::string> fields;
   for (const Column& column : columns_)
     if (!column.key.empty()) fields.push_back(column.key);
-  std::string lines = with_keys ? csv_row(fields) : "";
+  std::string lines = csv_row(fields);
   for (const auto& row : values_) {
     for (std::size_t i = 0; i < row.size(); ++i) {
       const auto* const text = std::get_if<std::string>(&row[i]);

@@ -1,6 +1,6 @@
 // Tables: of text for a terminal, and of values, which a terminal, JSON and CSV show.
 //
-// Key idea: a command fills Rows once. What a terminal shows of a cell may be shorter than its value;
+// A command fills Rows once. What a terminal shows of a cell may be shorter than its value;
 // JSON and CSV have all digits.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "examples/support/terminal.h"
+#include "examples/support/text.h"
 #include "nn/io/json.h"
 
 namespace support {
@@ -80,14 +80,11 @@ class Rows {
 
   /// Throws std::invalid_argument unless there is one cell per column.
   void add(std::vector<Cell> cells);
-  /// A column of JSON and CSV before the others, with one value in all rows.
-  void put_first(const char* key, const Cell& cell);
-
   /// An array of objects.
   fledge::Json json() const;
-  /// Comma-separated values (RFC 4180; rows end with \n), the keys first if `with_keys`.
-  /// Bytes that are not UTF-8 are written like \xff.
-  std::string csv(bool with_keys = true) const;
+  /// Comma-separated values (RFC 4180; rows end with \n), the keys first. Bytes that are not UTF-8
+  /// are written like \xff.
+  std::string csv() const;
   /// A Table.
   std::string text(int columns, Paint paint = {}) const;
 

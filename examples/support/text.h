@@ -1,9 +1,12 @@
-// Text for a terminal: escaped, measured in columns, cut and padded; hints for misspelt words.
+// Text for a terminal: escaped, measured in columns, cut, padded and coloured; hints for misspelt
+// words; whether a stream is a terminal, and how wide.
 //
-// Not here: colours (terminal.h). Key idea: text from a user (a file, an argument) passes through
-// printable() before it is shown. Widths are counted in terminal cells, not bytes.
+// Text from a user (a file, an argument) passes through printable() before it is shown. Widths are
+// counted in terminal cells, not bytes. Each stream has its own answer about colours; the text
+// means the same without them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -27,6 +30,9 @@ std::string formatted(const char* format, Values... values) {
 std::string thousands(std::int64_t number);
 /// "1 line", "1,200 lines"
 std::string counted(std::int64_t number, std::string_view noun);
+
+/// The parts of a text between separators; none of an empty text.
+std::vector<std::string> split(std::string_view text, char separator);
 
 /// A share from 0 to 1 in percent: "12.6 %", "0.07 %", "<0.01 %".
 std::string percent(double share);
@@ -71,5 +77,55 @@ std::string wrapped(std::string_view text, int columns, int indent = 0);
 /// two or more letters of the word. Words over 100 bytes are not compared. After eight million
 /// comparisons of letters the best word so far is returned, so a call takes at most about 50 ms.
 std::string closest(std::string_view word, const std::vector<std::string>& known);
+
+bool is_terminal(std::FILE* stream);
+
+/// Whether the stream is a terminal that obeys escape sequences: TERM is set, and is not "dumb".
+bool obeys_escapes(std::FILE* stream);
+
+/// No if NO_COLOR is set and not empty; else yes if FORCE_COLOR is; else obeys_escapes(stream). See
+/// no-color.org and force-color.org.
+bool colour_wanted(std::FILE* stream);
+
+/// Whether the first of LC_ALL, LC_CTYPE, LANG that is not empty names UTF-8.
+bool unicode_wanted();
+
+/// Columns of the stream's terminal, else COLUMNS, else 80; within 20 … 200.
+int terminal_width(std::FILE* stream);
+
+/// Columns of sentences on this stream: terminal_width(), within 40 … 80.
+inline int text_width(std::FILE* stream) { return std::clamp(terminal_width(stream), 40, 80); }
+
+/// Prints the text in lines of text_width() columns, all but the first indented.
+void say(std::FILE* stream, std::string_view text, int indent = 0);
+
+/// The text in lines of text_width(stdout) columns, after `lead`, below which the lines are indented.
+std::string paragraph(const std::string& text, const std::string& lead = "");
+
+/// Lines of the stream's terminal, else LINES, else 24; within 2 … 500.
+int terminal_height(std::FILE* stream);
+
+/// Text in colours if `on`, else the text alone. Colour-blind people can tell the colours apart, on
+/// dark and on light ground: blue, vermillion and purple of Okabe & Ito 2008, the nearest of 256.
+/// The end of a colour does not end bold, so they nest.
+struct Paint {
+  bool on = false;
+
+  std::string bold(std::string_view text) const { return painted("1", text, "22"); }
+  std::string dim(std::string_view text) const { return painted("2", text, "22"); }
+  std::string good(std::string_view text) const { return painted("38;5;32", text, "39"); }
+  std::string bad(std::string_view text) const { return painted("38;5;166", text, "39"); }
+  std::string accent(std::string_view text) const { return painted("38;5;175", text, "39"); }
+
+ private:
+  std::string painted(std::string_view begin, std::string_view text, std::string_view end) const;
+};
+
+/// How a token is shown where a line break or a blank must be visible: "⏎" for a line break, "␣" for a
+/// blank, "⇥" for a tab; in ASCII "\n", "_" and "\t". The rest is printable(). A text without a
+/// character is shown as ''.
+std::string token_label(std::string_view token, bool unicode = unicode_wanted());
+/// The same, cut to some columns.
+std::string short_label(std::string_view token, int columns);
 
 }  // namespace support

@@ -35,13 +35,6 @@ struct Step {
   Lines said;
 };
 
-Lines lines_of(const std::string& text) {
-  Lines lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
-
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// The number at `at`, such as 0.125, moved behind; its last place is worth `unit`.
@@ -133,10 +126,10 @@ Lines run_in(const testing::Folder& folder, const std::string& command) {
                    {{"PATH", std::string(FLEDGE_BINARY_DIR ":") + std::getenv("PATH")},
                     {"COLUMNS", "80"},
                     {"FLEDGE_THREADS", "1"},
-                    {"TEXTS", FLEDGE_TEXTS},
+                    {"TEXTS", FLEDGE_SOURCE_DIR "/tests/command/texts"},
                     {"TINY", "--layers 1 --width 16 --heads 1 --context 16 --batch 2 --steps 20"}});
-  Lines said = lines_of(result.out);
-  for (const std::string& line : lines_of(result.err)) said.push_back("! " + line);
+  Lines said = testing::lines_of(result.out);
+  for (const std::string& line : testing::lines_of(result.err)) said.push_back("! " + line);
   for (std::string& line : said)  // the folder has another name each time
     for (std::size_t at; (at = line.find(folder.path())) != std::string::npos;)
       line.replace(at, folder.path().size(), "/here");

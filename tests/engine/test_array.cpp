@@ -13,7 +13,7 @@
 #include "engine/ops.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"
-#include "tests/support/refusal.h"
+#include "tests/support/refuses.h"
 
 using namespace tests;
 
@@ -135,50 +135,33 @@ TEST_CASE("an array that does not exist has no numbers, and can only be assigned
 TEST_CASE("every use of an array that does not exist is refused by name") {
   Array none;
   const Array two = counting({2}), square = counting({2, 2});
-  const std::vector<int> no_axes, axes{0};
+  const std::vector<int> no_axes;
   const Tensor p = parameter(two), q = parameter(two);
-  const auto unfilled = [&](auto rule) { return record("mine", two, wrt(p, rule)); };
   const auto product_with_none = [none](const Array& dy) { return dy * none; };
-  const auto joint = [none](const Array& dy, std::array<bool, 2>) { return std::array{dy, none}; };
   const std::string never = ": this array was never given values",
                     needs_two = ": needs two arrays: the ",
-                    mine = "backward: in a rule of 'mine': ";
+                    second = "second was never given values";
   const auto check = [](const std::string& text, const std::vector<std::function<void()>>& calls) {
     for (const auto& call : calls) CHECK(refusal<ValueError>(call) == text);
   };
   check("shape" + never,
-        {[&] { none.shape(); }, [&] { none.rank(); }, [&] { none.dim(0); }, [&] { none[0]; },
-         [&] { none.at({0}); }, [&] { none.at({}); }, [&] { none.clone(); },
-         [&] { map(none, [](Real v) { return v; }); }, [&] { -none; }, [&] { none* Real(2); },
+        {[&] { none.rank(); }, [&] { none.dim(0); }, [&] { none[0]; }, [&] { none.at({}); },
+         [&] { none.clone(); }, [&] { -none; }, [&] { none* Real(2); },
          [&] { broadcast_to(none, {2}); }, [&] { sum_to(none, {}); },
-         [&] { product(square, none); }, [&] { product(transposed(none), square); },
-         [&] { product_of_rows(square.shape(), none, square); }, [&] { permuted(none, no_axes); }});
+         [&] { product(square, none); }, [&] { permuted(none, no_axes); }});
   check("data" + never, {[&] { none.data(); }, [&] { to_vector(none); }});
   check("write" + never, {[&] { none.write(); }});
   check("item" + never, {[&] { none.item(); }});
   check("with_shape" + never, {[&] { none.with_shape({0}); }});
-  check("f" + needs_two + "second was never given values",
-        {[&] { zip("f", two, none, [](Real a, Real) { return a; }); }});
-  check("+" + needs_two + "second was never given values", {[&] { two + none; }});
-  check("-" + needs_two + "first was never given values", {[&] { none - two; }});
-  check("*" + needs_two + "second was never given values",
-        {[&] { two* none; }, [&] { Array::ones({}) * none; }});
+  check("+" + needs_two + second, {[&] { two + none; }});
   check("/" + needs_two + "first was never given values", {[&] { none / none; }});
-  check("sum_over: needs an array: got none",
-        {[&] { sum_over(none, no_axes); }, [&] { sum_over(none, axes); }});
+  check("sum_over: needs an array: got none", {[&] { sum_over(none, no_axes); }});
   check("parameter: needs an array: got none", {[&] { parameter(none); }});
   check("set_grad: needs an array: got none", {[&] { p.set_grad(none); }});
-  check("mine: needs a value to record: got no array",
-        {[&] { record("mine", none); },
-         [&] { record("mine", none, wrt(p, [](const Array& dy) { return dy; })); }});
+  check("mine: needs a value to record: got no array", {[&] { record("mine", none); }});
   check("backward: the cotangent is no array", {[&] { backward(p * 2.0, none); }});
-  check(mine + "*" + needs_two + "second was never given values",
-        {[&] { backward(unfilled(product_with_none), two); }});
-  check(mine + "rule: must return the gradient of an argument of shape (2): got no array",
-        {[&] { backward(unfilled([](const Array&) { return Array(); }), two); },
-         [&] {
-           backward(record("mine", two, wrt({p, q}, joint)), two);
-         }});
+  check("backward: in a rule of 'mine': *" + needs_two + second,
+        {[&] { backward(record("mine", two, wrt(p, product_with_none)), two); }});
   check("where: the condition is no array", {[&] { where(none, p, q); }});
   CHECK_FALSE(p.has_grad());
 }

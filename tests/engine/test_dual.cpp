@@ -1,3 +1,5 @@
+// Dual numbers: arithmetic, and the ends of the line. That a tangent is the derivative is proved
+// by the table of ops (ops/test_op_table.cpp): there it equals differences and backward().
 #include "engine/dual.h"
 
 #include <vector>
@@ -9,34 +11,6 @@
 #include "tests/support/catch.h"
 
 using namespace tests;
-
-namespace {
-
-// f'(x) by six points in long double, good to about 1e-13 (gradcheck's formula, another step).
-template <class F>
-double slope_of_real(F f, double x) {
-  const long double h = 1e-3L * (x == 0 ? 1 : std::abs(x)), at = x;
-  const auto gap = [&](int k) { return f(at + k * h) - f(at - k * h); };
-  return static_cast<double>((45 * gap(1) - 9 * gap(2) + gap(3)) / (60 * h));
-}
-
-// A rule in one variable: the value is the double function's, the tangent f'(x) times x's.
-template <class F, class G>
-void check_dual_rule(F of_dual, G of_real, const std::vector<double>& points) {
-  for (const double x : points) {
-    CAPTURE(x);
-    const Dual y = of_dual(Dual(x, 0.75));
-    CHECK(y.value == static_cast<double>(of_real(x)));
-    CHECK_THAT(y.tangent,
-               WithinRel(0.75 * slope_of_real(of_real, x), 1e-11) || WithinAbs(0, 1e-14));
-    CHECK(of_dual(Dual(x)).tangent == 0);
-  }
-}
-
-// f must work for double, to give the same value, and for long double, to be differenced.
-#define DUAL_RULE(f) [](Dual x) { return f(x); }, [](auto x) { return std::f(x); }
-
-}  // namespace
 
 TEST_CASE("sums, differences, products and quotients, also assigned and of itself") {
   const auto is = [](Dual x, double value, double tangent) {
@@ -75,30 +49,6 @@ TEST_CASE("comparisons look at the value alone; a NaN compares with nothing") {
         CHECK(isnan(x) == std::isnan(p));
         CHECK(isfinite(x) == std::isfinite(p));
       }
-}
-
-TEST_CASE("exp, log, sqrt, tanh agree with six-point differences") {
-  check_dual_rule(DUAL_RULE(exp), {-30, -2, -0.5, 0, 0.3, 1, 2, 10});
-  check_dual_rule(DUAL_RULE(log), {0.01, 0.5, 1, 2, 10, 1e6});
-  check_dual_rule(DUAL_RULE(sqrt), {0.01, 0.25, 1, 2, 1e6});
-  check_dual_rule(DUAL_RULE(tanh), {-5, -2, -0.5, 0, 0.3, 1, 4});
-}
-
-TEST_CASE("pow moves with its base") {
-  for (const double n : {-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.5})
-    check_dual_rule([n](Dual x) { return pow(x, Dual(n)); },
-                    [n](auto x) { return std::pow(x, static_cast<decltype(x)>(n)); },
-                    {0.5, 1, 2, 7});
-  for (const double n : {-3.0, -2.0, 0.0, 1.0, 2.0, 3.0})
-    check_dual_rule([n](Dual x) { return pow(x, Dual(n)); },
-                    [n](auto x) { return std::pow(x, static_cast<decltype(x)>(n)); }, {-0.5, -2});
-}
-
-TEST_CASE("pow moves with its exponent") {
-  for (const double x : {0.25, 1.0, 2.0, 9.0})
-    check_dual_rule([x](Dual n) { return pow(Dual(x), n); },
-                    [x](auto n) { return std::pow(static_cast<decltype(n)>(x), n); },
-                    {-2, -0.5, 0, 1, 2.5});
 }
 
 TEST_CASE("pow moves with both at once") {

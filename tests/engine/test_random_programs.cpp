@@ -3,7 +3,6 @@
 #include <map>
 #include <optional>
 
-#include "engine/gradcheck/backward_consistency.h"
 #include "engine/gradcheck/comparison.h"
 #include "tests/engine/random_program.h"
 #include "tests/support/catch.h"

@@ -6,7 +6,7 @@
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"
 #include "tests/support/holding.h"
-#include "tests/support/refusal.h"
+#include "tests/support/refuses.h"
 
 using namespace tests;
 

@@ -28,11 +28,13 @@
 #include "nn/text/tokenizer_json.h"
 #include "nn/text/word_pieces.h"
 #include "tests/support/folder.h"
+#include "tests/support/given.h"
 #include "tests/support/json_reader.h"
-#include "tests/support/refusal.h"
+#include "tests/support/refuses.h"
 #include "tests/support/stored_file.h"
 
 using namespace fledge;
+using testing::bytes_of_line;
 using tests::refusal;
 
 namespace {
@@ -42,16 +44,6 @@ struct FileCase {
   bool is_accepted = false, has_result = false;
   std::vector<std::string> parts = {};  // of the message; the result
 };
-
-std::string bytes_of_line(const std::string& line) {
-  std::string bytes;
-  for (std::size_t at = 0; at < line.size() && line != "(nothing)"; ++at) {
-    const bool is_byte = line.compare(at, 2, "\\x") == 0;
-    bytes += is_byte ? static_cast<char>(std::stoi(line.substr(at + 2, 2), nullptr, 16)) : line[at];
-    at += is_byte ? 3 : 0;
-  }
-  return bytes;
-}
 
 /// Texts with `between` between them; no text gives none.
 std::vector<std::string> split_text(std::string text, const std::string& between) {

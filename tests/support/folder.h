@@ -1,11 +1,14 @@
-// A folder of a test's own, gone with all that is in it when the test ends.
+// A folder of a test's own, gone with all that is in it when the test ends, and the texts in it.
 #pragma once
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace testing {
 
@@ -27,6 +30,19 @@ class Folder {
  private:
   std::string path_;
 };
+
+inline std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The lines without their ends. Text after the last "\n" is a line too.
+inline std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
 
 /// Gives a file these bytes.
 inline void write_file(const std::string& path, const std::string& bytes) {

@@ -1,14 +1,30 @@
-// What a wrong call answers, by its type and the names and numbers in its message:
+// What a wrong call answers, by its type and every letter of its text, or by the names and numbers
+// in it:
 //
+//     CHECK(refusal<ShapeError>([&] { a + b; }) == "+: ...");
 //     CHECK(refuses<ShapeError>([&] { a + b; }, "+", "(2, 3)", "(4)"));
 #pragma once
 
+#include <exception>
 #include <ostream>
 #include <string>
-
-#include "tests/support/refusal.h"
+#include <typeinfo>
 
 namespace tests {
+
+/// The text of the E that f throws; in angle brackets what happened instead.
+template <class E, class F>
+std::string refusal(F f) {
+  try {
+    f();
+  } catch (const E& error) {
+    return typeid(error) == typeid(E) ? error.what()
+                                      : std::string("<derived: ") + error.what() + ">";
+  } catch (const std::exception& error) {
+    return std::string("<another type: ") + error.what() + ">";
+  }
+  return "<nothing was thrown>";
+}
 
 /// True, or the message and what it lacks.
 struct Refusal {

@@ -1,12 +1,11 @@
-// What limits this machine: multiply-adds, the traffic of memory, and reading it.
+#include "examples/fledge/bench/machine.h"
+
 #include <algorithm>
 #include <vector>
 
 #include "engine/array_math.h"
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/simd.h"
-#include "examples/fledge/bench/bench.h"
-#include "examples/support/peak_memory.h"
 
 namespace fledge::bench {
 
@@ -112,20 +111,6 @@ double bytes_of_token(const LanguageModel& model) {
   Dim numbers = 0;
   for (const Numbers& piece : pieces_of_token(model)) numbers += piece.size;
   return static_cast<double>(numbers) * sizeof(float);
-}
-
-Row with_times(Row row, const Limit& limit, const Turns& times) {
-  row.time = times.work;
-  row.limit = limit.name;
-  row.least = {times.limit.best * limit.runs, times.limit.median * limit.runs};
-  row.peak_mb = support::peak_megabytes();
-  return row;
-}
-
-Row measured(Row row, std::function<void()> work, const Limit& limit, double budget,
-             std::int64_t count) {
-  return with_times(std::move(row), limit,
-                    in_turn(Timer(std::move(work)), Timer(limit.run), budget, count));
 }
 
 }  // namespace fledge::bench

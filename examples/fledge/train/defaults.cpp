@@ -1,7 +1,7 @@
 // The sizes, the rate and the number of steps that a run has unless they are given: chosen from its
 // text.
 //
-// Key idea: the choice counts operations, never seconds. So the same text gives the same model on
+// The choice counts operations, never seconds. So the same text gives the same model on
 // any machine.
 #include <algorithm>
 #include <cmath>
@@ -81,11 +81,7 @@ void fit_heads(TrainConfig& config, const Defaults& row) {
 
 // At most this batch, halved until a step holds at most 10⁹ numbers: 4 GB.
 Dim fitting_batch(const LanguageModelSizes& sizes, Dim batch) {
-  const auto number = [](Dim n) { return static_cast<double>(n); };
-  while (batch > 1 &&
-         numbers_of_step(number(sizes.layers), number(sizes.width), number(sizes.context),
-                         number(batch), number(sizes.vocabulary)) > 1e9)
-    batch /= 2;
+  while (batch > 1 && numbers_of_step(sizes, static_cast<double>(batch)) > 1e9) batch /= 2;
   return batch;
 }
 

@@ -1,6 +1,6 @@
 #include "examples/fledge/train/events.h"
 
-#include "examples/fledge/attention/attention_weights.h"
+#include "examples/fledge/attention.h"
 #include "examples/fledge/train/source.h"
 
 namespace fledge::train {

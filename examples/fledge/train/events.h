@@ -1,7 +1,7 @@
 // What happens in a run, as a stream of events. The screen, --json, the log, plots and the page are
 // views of it.
 //
-// Key idea: an event has one serialisation, a line of JSON. events.jsonl has it, and --json prints it
+// An event has one serialisation, a line of JSON. events.jsonl has it, and --json prints it
 // with the few members more that differ between equal runs.
 #pragma once
 
@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "examples/fledge/attention/attention_weights.h"
+#include "examples/fledge/attention.h"
 #include "examples/fledge/train/report.h"
 #include "examples/fledge/train/watch.h"
 #include "nn/io/json.h"

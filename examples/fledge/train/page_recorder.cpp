@@ -6,7 +6,6 @@
 #include "examples/fledge/train/source.h"
 #include "examples/page/page_file.h"
 #include "examples/page/snapshot.h"
-#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/inspect/ngram_losses.h"
 #include "nn/inspect/probes.h"

@@ -1,11 +1,14 @@
 #include "examples/fledge/train/report.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <unordered_set>
 
 #include "engine/autograd.h"
+#include "examples/fledge/train/run.h"
 #include "examples/fledge/train/source.h"
+#include "examples/support/run_main.h"
 #include "examples/support/text.h"
 #include "nn/generate/sampler.h"
 #include "nn/inspect/ngram_losses.h"
@@ -14,66 +17,7 @@
 namespace fledge::train {
 
 using support::counted, support::formatted, support::printable, support::thousands,
-    support::text_width, support::display_width;
-
-namespace {
-
-// About `most` tokens of a text that has more: the first or the last ones of a stream, or every n-th
-// document.
-TokenText part_of(const TokenText& text, Dim most, bool is_end) {
-  if (text.size() <= most) return text;
-  const auto at = [&](std::size_t i) {
-    return text.tokens.begin() + static_cast<std::ptrdiff_t>(i);
-  };
-  if (text.starts.empty())
-    return is_end ? TokenText{{text.tokens.end() - most, text.tokens.end()}, {}}
-                  : TokenText{{text.tokens.begin(), text.tokens.begin() + most}, {}};
-  TokenText part;
-  const auto n = static_cast<std::size_t>((text.size() + most - 1) / most);
-  for (std::size_t d = 0; d + 1 < text.starts.size(); d += n) {
-    part.starts.push_back(part.tokens.size());
-    part.tokens.insert(part.tokens.end(), at(text.starts[d]), at(text.starts[d + 1]));
-  }
-  part.starts.push_back(part.tokens.size());
-  part.tokens.push_back(text.tokens.back());
-  return part;
-}
-
-constexpr std::size_t long_stretch = 20;  // characters; shorter ones are common phrases
-constexpr Dim longest_sample = 200;
-constexpr std::string_view line_break_mark = "⏎";
-
-// The text on one line: what printable() changes, and a mark for each line break.
-std::string on_one_line(std::string_view text, bool unicode) {
-  std::string line;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find_first_of("\n\t", at), text.size());
-    line += printable(text.substr(at, end - at));
-    if (end < text.size()) line += text[end] == '\t' ? " " : unicode ? line_break_mark : "\\n";
-    at = end + 1;
-  }
-  return line;
-}
-
-// The number of bytes at the beginning of the text that fit into the columns. With `keeps_words`
-// they end at the last blank or line break, if there is one after the first third.
-std::size_t fitting(std::string_view text, int columns, bool keeps_words) {
-  int used = 0;
-  std::size_t end = 0;
-  while (end < text.size()) {
-    const std::size_t bytes = code_point_at(text, end).bytes;
-    used += display_width(text.substr(end, bytes));
-    if (used > columns) break;
-    end += bytes;
-  }
-  end = std::max<std::size_t>(end, 1);
-  if (!keeps_words || end == text.size() || text[end] == ' ') return end;
-  for (std::size_t at = end; at > end / 3; --at)
-    if (text[at] == ' ' || text.substr(0, at).ends_with(line_break_mark)) return at;
-  return end;
-}
-
-}  // namespace
+    support::text_width, support::display_width, support::shell_word;
 
 std::string token_word(Tokens kind) {
   return kind == Tokens::character ? "character"
@@ -82,69 +26,9 @@ std::string token_word(Tokens kind) {
                                    : "token";
 }
 
-Baselines baselines_of(const Corpus& corpus, const std::function<void(double)>& progress,
-                       Dim most_counted, Dim most_measured) {
-  Baselines result;
-  const Dim V = corpus.tokenizer.size();
-  result.uniform = std::log(static_cast<double>(V));
-  const bool holds_out = corpus.valid.size() >= 2;
-  const TokenText train = part_of(corpus.train, most_counted, true);
-  const TokenText test =
-      holds_out ? part_of(corpus.valid, most_measured, false) : part_of(train, most_measured, true);
-  if (train.size() < corpus.train.size() || (holds_out && test.size() < corpus.valid.size())) {
-    result.counted = train.size();
-    result.measured = test.size();
-  }
-  result.counting = ngram_losses(train, test, V, 3, progress);
-  return result;
-}
-
 double bits_per_byte(double loss, const TokenText& text, const Tokenizer& tokenizer) {
   const double bytes = static_cast<double>(tokenizer.decode(text.tokens).size());
   return loss / std::log(2.0) * static_cast<double>(text.tokens.size()) / bytes;
-}
-
-std::string text_report(const std::string& beginning, const Corpus& corpus) {
-  const std::string token = token_word(corpus.tokenizer.kind());
-  const auto size = [](const TokenText& text) { return static_cast<Dim>(text.tokens.size()); };
-  std::string text = beginning + " " + counted(corpus.facts.bytes, "byte");
-  if (!corpus.train.starts.empty()) text += ", " + counted(corpus.facts.documents, "line");
-  text += ": " + counted(size(corpus.train) + size(corpus.valid), token) + ", " +
-          thousands(corpus.tokenizer.size()) + " different.";
-  if (corpus.valid.size() > 0)
-    text += " " + thousands(size(corpus.valid)) +
-            " are held out: they measure the model and do not train it.";
-  return text;
-}
-
-std::string split_report(const CorpusFacts& facts, const std::string& token,
-                         const std::string& folder) {
-  std::string text;
-  if (facts.repeated > 0) {
-    constexpr double most_share = 0.1;
-    const double percent = 100 * facts.repeated_share;
-    text = counted(facts.repeated, "held-out line") + " also " +
-           (facts.repeated == 1 ? "occurs" : "occur") + " in the training text: " +
-           (percent < 0.5 ? "less than 1" : formatted("%.0f", percent)) +
-           " % of the held-out characters.";
-    if (facts.repeated_share > most_share) {
-      text += " So the held-out loss is too optimistic. Remove repeated lines";
-      if (!folder.empty())
-        text += ", or judge the model by another text: fledge eval " + folder + " FILE";
-      text += ".";
-    }
-  }
-  if (facts.unseen > 0)
-    text += (text.empty() ? "" : "\n") + counted(facts.unseen, "held-out " + token) + " never " +
-            (facts.unseen == 1 ? "occurs" : "occur") + " in the training text.";
-  return text;
-}
-
-std::string model_report(const LanguageModel& model) {
-  const LanguageModelSizes& s = model.sizes;
-  return "The model: " + counted(s.layers, "layer") + ", " + counted(s.heads, "head") + ", width " +
-         thousands(s.width) + ", context " + thousands(s.context) + "; " +
-         counted(count_parameters(model), "parameter") + ".";
 }
 
 std::string variant_report(const Recipe& recipe) {
@@ -165,49 +49,12 @@ std::string cheating_report(const std::string& token) {
          " that it must predict. This model can cheat: its loss is not a prediction.";
 }
 
-std::string baseline_report(const Baselines& baselines, const std::string& token) {
-  std::string text = "Losses to beat, in nats per " + token + ": guessing blindly " +
-                     formatted("%.3f", baselines.uniform) + "; counting tables with ";
-  std::string histories, losses;
-  for (std::size_t n = 0; n < baselines.counting.size(); ++n) {
-    histories += (n > 0 ? ", " : "") + std::to_string(n);
-    losses += (n > 0 ? ", " : "") + formatted("%.3f", baselines.counting[n]);
-  }
-  text += histories + " " + token + "s of history " + losses + ".";
-  if (baselines.counted > 0)
-    text += " The text is long: these tables are counted on " + thousands(baselines.counted) +
-            " of its " + token + "s and measured on " + thousands(baselines.measured) + ".";
-  return text;
-}
-
 std::string loss_sentence(const std::string& name, double loss, double bits, double uniform,
                           const std::string& token) {
   return name + formatted(" %.4f nats per ", loss) + token +
          formatted(" (%.3f bits per byte): ", bits) +
          (loss < uniform ? formatted("like choosing among %.1f ", std::exp(loss)) + token + "s."
                          : "worse than guessing blindly.");
-}
-
-std::string loss_report(const std::string& name, double loss, double bits,
-                        const Baselines& baselines, const std::string& token) {
-  const support::Paint paint{support::colour_wanted(stderr)};
-  const int columns = text_width(stderr);
-  std::string text =
-      support::wrapped(loss_sentence(name, loss, bits, baselines.uniform, token), columns);
-  const auto row = [&](const std::string& rival, double its_loss, const std::string& verdict) {
-    const std::string cell = support::pad_right(rival, columns < 62 ? 0 : 40);
-    text +=
-        "\n" + support::wrapped("  " + cell + formatted("  %.4f", its_loss) + verdict, columns, 4);
-  };
-  row("guessing blindly", baselines.uniform, "");
-  for (std::size_t n = 0; n < baselines.counting.size(); ++n) {
-    const std::string history =
-        n == 0 ? "no history" : counted(static_cast<std::int64_t>(n), token) + " of history";
-    const bool beaten = loss < baselines.counting[n];
-    row("counting table, " + history, baselines.counting[n],
-        "  " + (beaten ? paint.good("beaten") : paint.bad("not beaten")));
-  }
-  return text;
 }
 
 std::string draw_sample(const Trainer& trainer, const TrainConfig& config, const Corpus& corpus,
@@ -242,16 +89,41 @@ Dim longest_document(const TokenText& text) {
   return static_cast<Dim>(longest);
 }
 
-std::vector<std::string> final_samples(const Trainer& trainer, const TrainConfig& config,
-                                       const Corpus& corpus) {
-  const bool are_lines = config.corpus.reading == Reading::lines;
-  const Dim tokens =
-      are_lines ? std::min(longest_document(corpus.train), longest_sample) : longest_sample;
-  std::vector<std::string> samples;
-  for (std::int64_t i = 1; i <= (are_lines ? 20 : 3); ++i)
-    samples.push_back(draw_sample(trainer, config, corpus, tokens, -i));
-  return samples;
+namespace {
+
+constexpr std::string_view line_break_mark = "⏎";
+
+// The text on one line: what printable() changes, and a mark for each line break.
+std::string on_one_line(std::string_view text, bool unicode) {
+  std::string line;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find_first_of("\n\t", at), text.size());
+    line += printable(text.substr(at, end - at));
+    if (end < text.size()) line += text[end] == '\t' ? " " : unicode ? line_break_mark : "\\n";
+    at = end + 1;
+  }
+  return line;
 }
+
+// The number of bytes at the beginning of the text that fit into the columns. With `keeps_words`
+// they end at the last blank or line break, if there is one after the first third.
+std::size_t fitting(std::string_view text, int columns, bool keeps_words) {
+  int used = 0;
+  std::size_t end = 0;
+  while (end < text.size()) {
+    const std::size_t bytes = code_point_at(text, end).bytes;
+    used += display_width(text.substr(end, bytes));
+    if (used > columns) break;
+    end += bytes;
+  }
+  end = std::max<std::size_t>(end, 1);
+  if (!keeps_words || end == text.size() || text[end] == ' ') return end;
+  for (std::size_t at = end; at > end / 3; --at)
+    if (text[at] == ' ' || text.substr(0, at).ends_with(line_break_mark)) return at;
+  return end;
+}
+
+}  // namespace
 
 std::string sample_rows(std::string_view text, int columns, int indent, int most_rows,
                         bool unicode) {
@@ -274,15 +146,172 @@ std::string sample_rows(std::string_view text, int columns, int indent, int most
   return rows;
 }
 
-std::string final_samples_text(const std::vector<std::string>& samples, bool are_lines) {
-  const bool unicode = support::unicode_wanted();
-  std::string text;
-  if (are_lines) {
-    for (const std::string& sample : samples) text += (text.empty() ? "" : "\n ") + sample;
-    return sample_rows(text, text_width(stderr), 2, 6, unicode);
+namespace {
+
+constexpr std::size_t long_stretch = 20;  // characters; shorter ones are common phrases
+constexpr Dim longest_sample = 200;
+
+std::string token_of(const Run& run) { return token_word(run.corpus.tokenizer.kind()); }
+
+bool sees_later_tokens(const Run& run) { return run.config.sizes.recipe.sees_later_tokens(); }
+
+// About `most` tokens of a text that has more: the first or the last ones of a stream, or every n-th
+// document.
+TokenText part_of(const TokenText& text, Dim most, bool is_end) {
+  if (text.size() <= most) return text;
+  const auto at = [&](std::size_t i) {
+    return text.tokens.begin() + static_cast<std::ptrdiff_t>(i);
+  };
+  if (text.starts.empty())
+    return is_end ? TokenText{{text.tokens.end() - most, text.tokens.end()}, {}}
+                  : TokenText{{text.tokens.begin(), text.tokens.begin() + most}, {}};
+  TokenText part;
+  const auto n = static_cast<std::size_t>((text.size() + most - 1) / most);
+  for (std::size_t d = 0; d + 1 < text.starts.size(); d += n) {
+    part.starts.push_back(part.tokens.size());
+    part.tokens.insert(part.tokens.end(), at(text.starts[d]), at(text.starts[d + 1]));
   }
-  for (const std::string& sample : samples)
-    text += (text.empty() ? "" : "\n\n") + sample_rows(sample, text_width(stderr), 2, 4, unicode);
+  part.starts.push_back(part.tokens.size());
+  part.tokens.push_back(text.tokens.back());
+  return part;
+}
+
+// Of a long text, the tables are counted and measured on a part: the last tokens of the training
+// stream and the first ones held out, or every n-th document of lines.
+void count_baselines(Run& run) {
+  constexpr Dim most_counted = 2'000'000, most_measured = 1'000'000;
+  const Corpus& corpus = run.corpus;
+  Baselines& result = run.baselines;
+  const Dim V = corpus.tokenizer.size();
+  result.uniform = std::log(static_cast<double>(V));
+  const bool holds_out = run.holds_out();
+  const TokenText train = part_of(corpus.train, most_counted, true);
+  const TokenText test =
+      holds_out ? part_of(corpus.valid, most_measured, false) : part_of(train, most_measured, true);
+  if (train.size() < corpus.train.size() || (holds_out && test.size() < corpus.valid.size())) {
+    result.counted = train.size();
+    result.measured = test.size();
+  }
+  result.counting = ngram_losses(
+      train, test, V, 3, [&](double share) { run.screen->show_work("Counting tables", share); });
+}
+
+// The sizes of the text, and how much of it is held out: "poems.txt has 94,000 bytes: …".
+std::string text_report(const Run& run) {
+  const Corpus& corpus = run.corpus;
+  const std::vector<std::string>& files = run.config.texts;
+  const std::string token = token_of(run);
+  std::string text = name_of_files(files) + " has";
+  if (files.empty() || files[0] == "-")  // "The built-in text has"
+    text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  else if (files.size() > 1)
+    text = "The " + thousands(std::ssize(files)) + " files have";
+  const auto size = [](const TokenText& part) { return static_cast<Dim>(part.tokens.size()); };
+  text += " " + counted(corpus.facts.bytes, "byte");
+  if (!corpus.train.starts.empty()) text += ", " + counted(corpus.facts.documents, "line");
+  text += ": " + counted(size(corpus.train) + size(corpus.valid), token) + ", " +
+          thousands(corpus.tokenizer.size()) + " different.";
+  if (corpus.valid.size() > 0)
+    text += " " + thousands(size(corpus.valid)) +
+            " are held out: they measure the model and do not train it.";
+  return text;
+}
+
+// What makes the held-out loss differ from the loss of an unseen text: repeated lines, with a
+// warning if they are more than a tenth of it, and tokens that only the held-out part has. "":
+// none.
+std::string split_report(const Run& run) {
+  const CorpusFacts& facts = run.corpus.facts;
+  const std::string folder = run.config.folder();
+  std::string text;
+  if (facts.repeated > 0) {
+    constexpr double most_share = 0.1;
+    const double percent = 100 * facts.repeated_share;
+    text = counted(facts.repeated, "held-out line") + " also " +
+           (facts.repeated == 1 ? "occurs" : "occur") + " in the training text: " +
+           (percent < 0.5 ? "less than 1" : formatted("%.0f", percent)) +
+           " % of the held-out characters.";
+    if (facts.repeated_share > most_share) {
+      text += " So the held-out loss is too optimistic. Remove repeated lines";
+      if (!folder.empty())
+        text += ", or judge the model by another text: fledge eval " + shell_word(folder) + " FILE";
+      text += ".";
+    }
+  }
+  if (facts.unseen > 0)
+    text += (text.empty() ? "" : "\n") + counted(facts.unseen, "held-out " + token_of(run)) +
+            " never " + (facts.unseen == 1 ? "occurs" : "occur") + " in the training text.";
+  return text;
+}
+
+std::string baseline_report(const Baselines& baselines, const std::string& token) {
+  std::string text = "Losses to beat, in nats per " + token + ": guessing blindly " +
+                     formatted("%.3f", baselines.uniform) + "; counting tables with ";
+  std::string histories, losses;
+  for (std::size_t n = 0; n < baselines.counting.size(); ++n) {
+    histories += (n > 0 ? ", " : "") + std::to_string(n);
+    losses += (n > 0 ? ", " : "") + formatted("%.3f", baselines.counting[n]);
+  }
+  text += histories + " " + token + "s of history " + losses + ".";
+  if (baselines.counted > 0)
+    text += " The text is long: these tables are counted on " + thousands(baselines.counted) +
+            " of its " + token + "s and measured on " + thousands(baselines.measured) + ".";
+  return text;
+}
+
+// Checks only a new model: extreme trained weights could hide a causality error.
+void check_causality_at_start(const Run& run) {
+  const std::string token = token_of(run);
+  if (sees_later_tokens(run)) return run.screen->say(cheating_report(token));
+  if (run.store.step() > 0) return;
+  const LanguageModelSizes& sizes = run.config.sizes;
+  const std::vector<Dim>& text = run.corpus.train.tokens;
+  const Dim length = std::min(sizes.context, run.corpus.train.size());
+  if (length < 2 || sizes.vocabulary < 2) return;
+  const CausalityReport report = check_causality(run.model, {text.begin(), text.begin() + length});
+  if (report.looks_ahead) throw std::logic_error("the model is not causal: " + report.text);
+  run.screen->say(report.is_causal ? "Causality check passed: changing later " + token +
+                                         "s did not change any earlier prediction (" +
+                                         thousands(report.compared) + " compared)."
+                                   : "Causality " + report.text + ".");
+}
+
+// Measures the time of a dry run. It does not change the training: batches depend only on the seed
+// and the step number. The first also makes threads and fills caches, which is small beside a second.
+void forecast(Run& run) {
+  const auto timed = [&] {
+    const double begin = run.screen->elapsed();
+    run.trainer.dry_run();
+    return run.screen->elapsed() - begin;
+  };
+  double step = timed();
+  if (step <= 1) step = timed();
+  const std::int64_t left = run.config.training.schedule.steps - run.store.step();
+  const double seconds = static_cast<double>(left) * step * 1.1;
+  run.screen->say("Forecast: " + clock_text(seconds) + " for " + counted(left, "step") + ", " +
+                  formatted("%.0f MB of memory.", support::peak_megabytes()));
+}
+
+// The loss, and those of guessing and of the counting tables beside it.
+std::string loss_report(const std::string& name, double loss, double bits,
+                        const Baselines& baselines, const std::string& token) {
+  const support::Paint paint{support::colour_wanted(stderr)};
+  const int columns = text_width(stderr);
+  std::string text =
+      support::wrapped(loss_sentence(name, loss, bits, baselines.uniform, token), columns);
+  const auto row = [&](const std::string& rival, double its_loss, const std::string& verdict) {
+    const std::string cell = support::pad_right(rival, columns < 62 ? 0 : 40);
+    text +=
+        "\n" + support::wrapped("  " + cell + formatted("  %.4f", its_loss) + verdict, columns, 4);
+  };
+  row("guessing blindly", baselines.uniform, "");
+  for (std::size_t n = 0; n < baselines.counting.size(); ++n) {
+    const std::string history =
+        n == 0 ? "no history" : counted(static_cast<std::int64_t>(n), token) + " of history";
+    const bool beaten = loss < baselines.counting[n];
+    row("counting table, " + history, baselines.counting[n],
+        "  " + (beaten ? paint.good("beaten") : paint.bad("not beaten")));
+  }
   return text;
 }
 
@@ -309,6 +338,164 @@ std::string copied_report(const std::vector<std::string>& samples, const Corpus&
             " characters). The longest passage that also occurs in your text has " +
             counted(static_cast<std::int64_t>(found.longest), "character") + ".";
   return report;
+}
+
+void report_kept(const Run& run, double best_loss, double last_loss) {
+  const std::int64_t kept = run.store.kept_step();
+  std::string text;
+  if (run.holds_out())
+    text = formatted("Best held-out loss %.4f at step ", best_loss) + thousands(kept) + ". ";
+  text += !run.store.has_folder() ? "Nothing was saved: add -o run."
+          : run.holds_out()       ? "These weights are saved in "
+                                  : "The weights of step " + thousands(kept) + " are saved in ";
+  if (run.store.has_folder()) text += printable(run.config.folder()) + ".";
+  if (kept != run.store.step())
+    text += formatted(" The weights of the last step score %.4f.", last_loss);
+  run.screen->say(text);
+}
+
+// Samples of the final model: 3 pieces of a stream, or 20 lines, at most as long as the longest of
+// the text.
+void report_samples(const Run& run, std::int64_t step) {
+  if (!run.shows_samples()) return;
+  const bool are_lines = run.config.corpus.reading == Reading::lines,
+             unicode = support::unicode_wanted();
+  const Dim tokens =
+      are_lines ? std::min(longest_document(run.corpus.train), longest_sample) : longest_sample;
+  std::vector<std::string> samples;
+  std::string lines, pieces;
+  for (std::int64_t i = 1; i <= (are_lines ? 20 : 3); ++i) {
+    const std::string& sample =
+        samples.emplace_back(draw_sample(run.trainer, run.config, run.corpus, tokens, -i));
+    lines += (i > 1 ? "\n " : "") + sample;
+    pieces += (i > 1 ? "\n\n" : "") + sample_rows(sample, text_width(stderr), 2, 4, unicode);
+  }
+  if (are_lines) pieces = sample_rows(lines, text_width(stderr), 2, 6, unicode);
+  run.screen->say_lines("Samples:\n" + pieces);
+  for (const std::string& text : samples) run.emit(Sampled{step, text, true});
+  if (!run.config.quiet) run.screen->say(copied_report(samples, run.corpus));
+}
+
+void report_sentences(const Run& run, std::int64_t step) {
+  if (!run.shows_samples()) return;
+  for (const Probe& probe : run.sentences) {
+    Decoder decoder(run.model);
+    decoder.read(probe.ids);
+    run.emit(Probed{step, probe.sentence, attention_weights(decoder, run.corpus.tokenizer)});
+  }
+}
+
+// The losses of the end; infinite: not known.
+struct LastLosses {
+  double training = infinity, held_out = infinity, best = infinity;
+};
+
+void report_end(Run& run, const std::string& status, LastLosses losses,
+                std::optional<double> bits = {}) {
+  const TrainConfig& config = run.config;
+  const std::int64_t step = run.store.step(), kept = run.store.kept_step();
+  const bool is_done = status == "ok";
+  const std::string folder = shell_word(config.folder());
+  if (is_done && !config.folder().empty())
+    run.screen->say_lines("Next: fledge generate " + folder + "\n      fledge eval " + folder +
+                          " FILE" +
+                          (kept == step ? "\n      " + resume_command(config) + " --steps " +
+                                              std::to_string(2 * config.training.schedule.steps)
+                                        : ""));
+  else if (is_done && config.texts.empty())
+    run.screen->say("Next: fledge train YOUR_TEXT.txt");
+  if (!run.holds_out()) losses.held_out = losses.best = infinity;
+  std::optional<std::int64_t> model_step;
+  if (is_done || run.store.has_best()) model_step = kept;
+  run.emit(Ended{status, step, losses.training, losses.held_out, losses.best, bits, model_step,
+                 run.baselines, run.screen->elapsed()});
+  run.store.sync_events();
+}
+
+LastLosses noted_losses(const Run& run, double training = infinity) {
+  return {training, run.store.notes().last_loss, run.store.notes().best_loss};
+}
+
+}  // namespace
+
+void report_start(Run& run) {
+  const TrainConfig& config = run.config;
+  Screen& screen = *run.screen;
+  const auto say_if_any = [&](const std::string& text) {
+    if (!text.empty()) screen.say(text);
+  };
+  screen.say(text_report(run));
+  say_if_any(split_report(run));
+  say_if_any(run.chosen);
+  const LanguageModelSizes& s = config.sizes;
+  screen.say("The model: " + counted(s.layers, "layer") + ", " + counted(s.heads, "head") +
+             ", width " + thousands(s.width) + ", context " + thousands(s.context) + "; " +
+             counted(count_parameters(run.model), "parameter") + ".");
+  if (!config.from.empty())
+    screen.say("It began with the weights of " + printable(config.from) + ".");
+  say_if_any(variant_report(config.sizes.recipe));
+  if (config.training.schedule.rate == 0) screen.say("With --lr 0 no weight changes.");
+  count_baselines(run);
+  // A model that cheats has no rivals: it sees what they predict.
+  if (!sees_later_tokens(run)) screen.say(baseline_report(run.baselines, token_of(run)));
+  check_causality_at_start(run);
+  forecast(run);
+}
+
+// The report is about the model that is kept, which may be of an earlier step than the last.
+void report_result(Run& run) {
+  Screen& screen = *run.screen;
+  const std::int64_t steps = run.store.step(), kept = run.store.kept_step();
+  const bool of_held_out = run.holds_out();
+  const auto loss = [&] {
+    return run.trainer.loss_on(run.corpus.valid, run.config.training.batch);
+  };
+  double last = run.store.finite_loss();
+  const double training = run.training_loss();
+  if (of_held_out) last = loss();
+  double best = last;
+  if (kept != steps) {
+    run.store.use_kept_model();
+    best = loss();
+  }
+  screen.plot();
+  screen.say("Done: " + counted(steps, "step") + " in " + clock_text(screen.elapsed()) + ".");
+  const TokenText& text = of_held_out ? run.corpus.valid : run.corpus.train;
+  const double shown = of_held_out ? best : training;
+  const double bits = bits_per_byte(shown, text, run.corpus.tokenizer);
+  const std::string of_loss = of_held_out ? "Held-out loss" : "Training loss";
+  const std::string token = token_of(run);
+  if (sees_later_tokens(run))
+    screen.say(loss_sentence(of_loss, shown, bits, run.baselines.uniform, token) + " " +
+               cheating_report(token));
+  else
+    screen.say_lines(loss_report(of_loss, shown, bits, run.baselines, token));
+  report_kept(run, best, last);
+  report_samples(run, kept);
+  report_sentences(run, kept);
+  report_end(run, "ok", {training, last, best}, bits);
+}
+
+// For --resume of a run that has no step left.
+void report_again(Run& run) {
+  Store& store = run.store;
+  run.screen->problem("the run in " + support::quoted(run.config.folder()) + " is over after " +
+                      counted(store.step(), "step") +
+                      (store.is_out_of_patience()
+                           ? ": its held-out loss did not become lower; to train these "
+                             "weights further: --from " +
+                                 support::shell_word(run.config.folder())
+                           : "; for more: --steps N"));
+  count_baselines(run);
+  if (!store.has_end()) return report_result(run);  // it was killed during its final report
+  const double training = run.training_loss();
+  if (store.kept_step() != store.step()) store.use_kept_model();
+  report_sentences(run, store.kept_step());
+  report_end(run, "ok", noted_losses(run, training));
+}
+
+void report_stop(Run& run, const std::string& status) {
+  report_end(run, status, noted_losses(run));
 }
 
 }  // namespace fledge::train

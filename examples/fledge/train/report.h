@@ -1,17 +1,16 @@
 // The messages before the first and after the last step of a run, and samples: drawn, shown to people,
 // and compared with the training text.
 //
-// Key idea: a loss alone means little, so it is shown beside the losses of guessing and of n-gram
+// A loss alone means little, so it is shown beside the losses of guessing and of n-gram
 // models.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "examples/fledge/train/train_config.h"
-#include "examples/support/terminal.h"
+#include "examples/support/text.h"
 
 namespace fledge::train {
 
@@ -23,28 +22,9 @@ struct Baselines {
   // The tokens that the tables were counted and measured on, if these are not all; else 0.
   Dim counted = 0, measured = 0;
 };
-/// Of a long text, the tables are counted and measured on a part: the last tokens of the training
-/// stream and the first ones held out, or every n-th document of lines. `progress` is called with the
-/// share of the work that is done.
-Baselines baselines_of(const Corpus& corpus, const std::function<void(double)>& progress = {},
-                       Dim most_counted = 2'000'000, Dim most_measured = 1'000'000);
-
 /// The loss of a text, in nats per token, as bits per byte of this text. So the losses of models
 /// with different tokenizers can be compared.
 double bits_per_byte(double loss, const TokenText& text, const Tokenizer& tokenizer);
-
-/// The sizes of the text, and how much of it is held out: "poems.txt has 94,000 bytes: …".
-/// `beginning` is "poems.txt has", made printable.
-std::string text_report(const std::string& beginning, const Corpus& corpus);
-
-/// What makes the held-out loss differ from the loss of an unseen text: repeated lines, with a warning
-/// if they are more than a tenth of it, and tokens that only the held-out part has. "" if there are
-/// none. `folder`: of the run, for the shell; "" if nothing is saved.
-std::string split_report(const CorpusFacts& facts, const std::string& token,
-                         const std::string& folder);
-
-/// The sizes of the model and its number of parameters, in a line.
-std::string model_report(const LanguageModel& model);
 
 /// What the model is without, and which of its weights do not learn: "Left out: mask, scale." "" if
 /// nothing is left out and all weights learn.
@@ -53,18 +33,11 @@ std::string variant_report(const Recipe& recipe);
 /// The warning about a model that sees later tokens. `token`: the word for a token.
 std::string cheating_report(const std::string& token);
 
-/// "Losses to beat, in nats per character: guessing blindly 4.174; counting tables …"
-std::string baseline_report(const Baselines& baselines, const std::string& token);
-
 /// "Held-out loss 1.9412 nats per character (2.801 bits per byte): like choosing among 7.0
 /// characters." or, if the loss is not below `uniform`, "worse than guessing blindly."  `bits`: the
 /// loss as bits per byte.
 std::string loss_sentence(const std::string& name, double loss, double bits, double uniform,
                           const std::string& token);
-
-/// This sentence, and the losses of guessing and of the counting tables beside it.
-std::string loss_report(const std::string& name, double loss, double bits,
-                        const Baselines& baselines, const std::string& token);
 
 /// The word for a token of this kind: "character".
 std::string token_word(Tokens kind);
@@ -77,22 +50,10 @@ std::string draw_sample(const Trainer& trainer, const TrainConfig& config, const
 /// The tokens of the longest document, with the boundary in front of it; 0 for a stream.
 Dim longest_document(const TokenText& text);
 
-/// Samples of the final model: 3 pieces of a stream, of at most 200 tokens, or 20 lines, at most as
-/// long as the longest of the text.
-std::vector<std::string> final_samples(const Trainer& trainer, const TrainConfig& config,
-                                       const Corpus& corpus);
-
 /// A sample in rows of at most `columns` columns, each behind `indent` spaces. It is broken between
 /// words where possible. A line break is shown as ⏎ (in ASCII \n). More than `most_rows` rows: the
 /// last of them ends with "…". A single row may break a word. No line end at the end.
 std::string sample_rows(std::string_view text, int columns, int indent, int most_rows,
                         bool unicode);
-
-/// The final samples: each piece of a stream in its rows; lines one after the other.
-std::string final_samples_text(const std::vector<std::string>& samples, bool are_lines);
-
-/// How much of the samples is copied from the training text: "8 % of these samples are copies …".
-/// Of lines it also says how many are lines of that text.
-std::string copied_report(const std::vector<std::string>& samples, const Corpus& corpus);
 
 }  // namespace fledge::train

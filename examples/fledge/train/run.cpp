@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
-#include <cmath>
 #include <csignal>
 #include <cstdio>
 
@@ -13,14 +11,199 @@
 #include "examples/fledge/step_cost.h"
 #include "examples/fledge/train/source.h"
 #include "examples/fledge/trained_model.h"
-#include "examples/support/peak_memory.h"
 #include "examples/support/text.h"
 #include "nn/io/checksum.h"
 
 namespace fledge::train {
 
 using support::counted, support::formatted, support::printable, support::thousands,
-    support::shell_word, support::InputError, support::with_advice;
+    support::shell_word, support::InputError;
+
+// How a run begins.
+
+void require_memory(const TrainConfig& config) {
+  const double bytes =
+      4 * numbers_of_step(config.sizes, static_cast<double>(config.training.batch));
+  if (bytes <= machine_memory()) return;
+  throw support::CommandError(
+      support::Exit::failed,
+      formatted("a step needs about %.0f MB of memory, this machine has %.0f MB", bytes / 1e6,
+                machine_memory() / 1e6),
+      "use smaller --width, --layers, --context or --batch");
+}
+
+namespace {
+
+// The sizes of the model of --from. --context may shorten its context, --dropout may differ.
+void take_sizes(TrainConfig& config, const LanguageModelSizes& from) {
+  LanguageModelSizes sizes = from;
+  if (config.given.contains("--context")) sizes.context = config.sizes.context;
+  if (sizes.context > from.context)
+    throw InputError("--context " + std::to_string(sizes.context) +
+                         " is longer than that of the model of --from, " +
+                         std::to_string(from.context),
+                     "use --context " + std::to_string(from.context) + " or less");
+  sizes.dropout = config.sizes.dropout;
+  sizes.recipe.tie_qk = config.sizes.recipe.tie_qk;
+  sizes.recipe.learned = config.sizes.recipe.learned;
+  config.sizes = sizes;
+  for (const char* known : {"--layers", "--heads", "--width", "--context"})
+    config.given.insert(known);
+}
+
+// Copies the weights; of the position table the first `context` rows.
+void take_weights(const LanguageModel& model, const LanguageModel& from) {
+  const auto to = parameters(model), all = parameters(from);
+  for (std::size_t p = 0; p < to.size(); ++p)
+    std::copy_n(all[p].value().data(), to[p].size(), to[p].write());
+  set_held_values(model);
+}
+
+// Makes the folder. One that is named after the text has another number if a run that begins at the
+// same time has taken its name.
+void begin_folder(Run& run, const std::string& own_name) {
+  while (!run.store.begin(!own_name.empty() && !run.config.force)) {
+    run.screen->say("Another run has begun in " + printable(run.config.out) + ".");
+    run.config.out = free_name(own_name);
+    require_page_place(run.config);
+  }
+}
+
+// The first changes of files. begin_folder() may refuse, before it changes anything: a folder that is
+// taken or not empty, or one that is in the way of the page.
+void open_folder(Run& run, const std::string& own_name) {
+  const TrainConfig& config = run.config;
+  if (run.store.has_folder()) {
+    if (run.store.go_on())
+      run.screen->problem(support::quoted(config.folder() + "/" + log_file) +
+                          " lacks events of the run, and goes on without them");
+    run.screen->resume(run.store.kept_events());
+  } else if (!config.folder().empty()) {
+    begin_folder(run, own_name);
+  }
+  const std::string where = printable(config.folder());
+  run.screen->say(config.resumes() ? "The run in " + where + " is continued."
+                  : !where.empty() ? "This run is saved in " + where + "."
+                  : config.save    ? "Nothing is saved: add -o DIR."
+                                   : "Nothing is saved (--no-save).");
+}
+
+void begin_page(Run& run) {
+  const std::string& events = run.store.kept_events();
+  if (run.config.page.empty() && !has_snapshots(events)) return;
+  support::with_advice(
+      "restore the file, or begin a new run in another folder with -o",
+      [&] {
+        run.page = std::make_unique<PageRecorder>(run.config, run.corpus, run.model, run.pairs,
+                                                  run.sentences, events);
+        // The page of the run until here, so that a damaged event is found before the training.
+        if (!run.config.page.empty() && !events.empty())
+          run.page->data(run.store.step(), run.store.kept_step(), events);
+      },
+      support::quoted(run.config.folder() + "/" + log_file));
+}
+
+// The line of an event, for the log and --json. A run that is resumed has its "start" already.
+void write_line(Run& run, const Event& event) {
+  const auto& [logged, printed] = line_of(event);
+  if (logged.empty()) return;
+  if (!std::holds_alternative<Started>(event) || run.store.kept_events().empty())
+    run.store.append_event(logged);
+  if (!run.config.json) return;
+  std::printf("%s\n", printed.c_str());
+  std::fflush(stdout);
+}
+
+void write_page_at_end(Run& run, const Event& event) {
+  const auto* end = std::get_if<Ended>(&event);
+  if (!end) return;
+  if (end->status == "diverged") return run.screen->say("No page was written: the run diverged.");
+  run.store.sync_events();
+  const std::int64_t kept = end->status == "ok" ? run.store.kept_step() : run.store.step();
+  run.screen->say(run.page->write(run.store.step(), kept, run.store.events()));
+}
+
+}  // namespace
+
+Run::Run(TrainConfig of_call, const RunConfig& settings, Corpus text, LanguageModel made,
+         std::optional<ResumedRun> resumed, std::unique_ptr<Screen> shown)
+    : config(std::move(of_call)),
+      screen(std::move(shown)),
+      corpus(std::move(text)),
+      model(std::move(made)),
+      trainer(model, corpus.train, config.training),
+      store(config, settings, corpus, trainer, std::move(resumed)) {}
+
+Corpus new_corpus(TrainConfig& config, const std::string& text, const Tokenizer* tokenizer,
+                  std::string& chosen) {
+  Corpus corpus = usable_corpus(text, config, tokenizer);
+  if (!tokenizer) config.sizes.vocabulary = corpus.tokenizer.size();
+  if (!config.texts.empty()) chosen = choose_for_text(config, corpus);
+  require_window(corpus, config);
+  return corpus;
+}
+
+std::unique_ptr<Run> set_up(TrainConfig config) {
+  auto screen = std::make_unique<Screen>(config.quiet, config.no_progress);
+  const std::string own_name = config.names_folder() ? run_name(config.texts[0]) : "";
+  std::vector<std::string> named = config.texts;
+  config.texts = text_files(named);
+  std::optional<ResumedRun> resumed;
+  std::optional<RunConfig> settings;
+  if (config.resumes()) {
+    resumed = resume_run(config.folder());
+    settings = resumed->saved.config;
+    config = resumed_config(settings->settings, config);
+    if (named.empty())
+      config.texts = found_texts(
+          *settings, config.folder(),
+          ", or say where it is: fledge train --resume " + shell_word(config.folder()) + " FILE");
+  }
+  config.named = std::move(named);
+  if (!own_name.empty()) config.out = config.force ? own_name : free_name(own_name);
+  std::optional<TrainedModel> base;
+  if (!settings && !config.from.empty()) {
+    base = load_trained(
+        config.from, TextForm::text,
+        "--from names the folder of a model: of fledge train, or of Hugging Face's libraries");
+    take_sizes(config, base->model.sizes);
+    config.corpus.tokens = base->tokenizer().kind();
+  }
+  screen->say("Reading " + names_of_files(config.texts) + ".");
+  const FileText read = read_text(config);
+  const std::string& text = read.text;
+  if (const std::string left_out =
+          read.report(settings ? ", as before" : " (--keep-cr keeps them)");
+      !left_out.empty())
+    screen->say(left_out);
+  std::string chosen;
+  if (settings) require_same_text(*settings, text, name_of_files(config.texts));
+  Corpus corpus = settings ? usable_corpus(text, config, &settings->tokenizer)
+                           : new_corpus(config, text, base ? &base->tokenizer() : nullptr, chosen);
+  if (!settings) settings = RunConfig{config, corpus.tokenizer, text.size(), hash_of(text)};
+  std::vector<WordPair> pairs = pairs_to_watch(config, corpus.tokenizer);
+  std::vector<Probe> sentences = sentences_to_probe(config, corpus.tokenizer);
+  require_memory(config);
+  Rng weights(config.training.seed);
+  LanguageModel model(config.sizes, weights);
+  if (base) take_weights(model, base->model);
+  base.reset();
+  auto run = std::make_unique<Run>(std::move(config), *settings, std::move(corpus),
+                                   std::move(model), std::move(resumed), std::move(screen));
+  run->chosen = std::move(chosen);
+  run->pairs = std::move(pairs);
+  run->sentences = std::move(sentences);
+  begin_page(*run);
+  open_folder(*run, own_name);
+  run->observers = {[&run = *run](const Event& event) { run.screen->on_event(event); },
+                    [&run = *run](const Event& event) { write_line(run, event); }};
+  if (!run->config.page.empty())
+    run->observers.emplace_back(
+        [&run = *run](const Event& event) { write_page_at_end(run, event); });
+  return run;
+}
+
+// How it goes on and ends.
 
 namespace {
 
@@ -77,91 +260,6 @@ class StopSignals {
   }
 };
 
-bool holds_out(const Run& run) { return run.corpus.valid.size() > 1; }
-
-std::string token_of(const Run& run) { return token_word(run.corpus.tokenizer.kind()); }
-
-bool sees_later_tokens(const Run& run) { return run.config.sizes.recipe.sees_later_tokens(); }
-
-// Whether a sample is shown, printed or kept.
-bool shows_samples(const Run& run) {
-  return !run.config.quiet || run.config.json || run.store.has_folder();
-}
-
-// The mean loss of the training text. The losses of the steps are those of models on the way, with
-// dropout: beside the held-out loss stands the loss of the same model.
-double training_loss(const Run& run) {
-  return run.trainer.loss_on(run.corpus.train, run.config.training.batch, training_windows);
-}
-
-// What is said before the first step.
-
-// Checks only a new model: extreme trained weights could hide a causality error.
-void check_causality_at_start(const Run& run) {
-  const std::string token = token_of(run);
-  if (sees_later_tokens(run)) return run.screen->say(cheating_report(token));
-  if (run.store.step() > 0) return;
-  const LanguageModelSizes& sizes = run.config.sizes;
-  const std::vector<Dim>& text = run.corpus.train.tokens;
-  const Dim length = std::min(sizes.context, run.corpus.train.size());
-  if (length < 2 || sizes.vocabulary < 2) return;
-  const CausalityReport report = check_causality(run.model, {text.begin(), text.begin() + length});
-  if (report.looks_ahead) throw std::logic_error("the model is not causal: " + report.text);
-  run.screen->say(report.is_causal ? "Causality check passed: changing later " + token +
-                                         "s did not change any earlier prediction (" +
-                                         thousands(report.compared) + " compared)."
-                                   : "Causality " + report.text + ".");
-}
-
-// Measures the time of a dry run. It does not change the training: batches depend only on the seed
-// and the step number. The first also makes threads and fills caches, which is small beside a second.
-void forecast(Run& run) {
-  const auto timed = [&] {
-    const double begin = run.screen->elapsed();
-    run.trainer.dry_run();
-    return run.screen->elapsed() - begin;
-  };
-  double step = timed();
-  if (step <= 1) step = timed();
-  const std::int64_t left = run.config.training.schedule.steps - run.store.step();
-  const double seconds = static_cast<double>(left) * step * 1.1;
-  run.screen->say("Forecast: " + clock_text(seconds) + " for " + counted(left, "step") + ", " +
-                  formatted("%.0f MB of memory.", support::peak_megabytes()));
-}
-
-void count_baselines(Run& run) {
-  run.baselines = baselines_of(
-      run.corpus, [&](double share) { run.screen->show_work("Counting tables", share); });
-}
-
-void report_start(Run& run) {
-  const TrainConfig& config = run.config;
-  Screen& screen = *run.screen;
-  const auto say_if_any = [&](const std::string& text) {
-    if (!text.empty()) screen.say(text);
-  };
-  const std::string token = token_of(run);
-  std::string name = name_of_files(config.texts) + " has";
-  if (config.texts.empty() || config.texts[0] == "-")  // "The built-in text has"
-    name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-  else if (config.texts.size() > 1)
-    name = "The " + thousands(std::ssize(config.texts)) + " files have";
-  screen.say(text_report(name, run.corpus));
-  const std::string folder = config.folder().empty() ? "" : shell_word(config.folder());
-  say_if_any(split_report(run.corpus.facts, token, folder));
-  say_if_any(run.chosen);
-  screen.say(model_report(run.model));
-  if (!config.from.empty())
-    screen.say("It began with the weights of " + printable(config.from) + ".");
-  say_if_any(variant_report(config.sizes.recipe));
-  if (config.training.schedule.rate == 0) screen.say("With --lr 0 no weight changes.");
-  count_baselines(run);
-  // A model that cheats has no rivals: it sees what they predict.
-  if (!sees_later_tokens(run)) screen.say(baseline_report(run.baselines, token));
-  check_causality_at_start(run);
-  forecast(run);
-}
-
 // The loop.
 
 bool is_evaluated(const TrainConfig& config, std::int64_t step) {
@@ -184,15 +282,15 @@ void follow(Run& run, const Trainer::Step step) {
   const bool is_due = is_evaluated(config, n);
   std::optional<double> held_out;
   double training = 0;
-  if (is_due && holds_out(run)) {
+  if (is_due && run.holds_out()) {
     held_out = run.trainer.loss_on(run.corpus.valid, config.training.batch, evaluated_windows);
-    training = training_loss(run);
+    training = run.training_loss();
   }
   std::vector<Event> seen;
   if (is_due || n == 1)
     for (PairMeasurement& pair : watch(run.pairs, run.model, run.corpus, n))
       seen.emplace_back(std::move(pair));
-  if (is_sampled(config, n) && shows_samples(run))
+  if (is_sampled(config, n) && run.shows_samples())
     seen.emplace_back(Sampled{n, draw_sample(run.trainer, config, run.corpus, sample_tokens, n)});
   if (run.page)
     for (Event& event : run.page->look(n)) seen.push_back(std::move(event));
@@ -220,123 +318,6 @@ void take_steps(Run& run) {
     follow(run, *run.store.notes().unrecorded);
     if (run.store.is_save_due()) run.store.save();
   }
-}
-
-// What is said after the last step.
-
-void report_kept(const Run& run, double best_loss, double last_loss) {
-  const std::int64_t kept = run.store.kept_step();
-  std::string text;
-  if (holds_out(run))
-    text = formatted("Best held-out loss %.4f at step ", best_loss) + thousands(kept) + ". ";
-  text += !run.store.has_folder() ? "Nothing was saved: add -o run."
-          : holds_out(run)        ? "These weights are saved in "
-                                  : "The weights of step " + thousands(kept) + " are saved in ";
-  if (run.store.has_folder()) text += printable(run.config.folder()) + ".";
-  if (kept != run.store.step())
-    text += formatted(" The weights of the last step score %.4f.", last_loss);
-  run.screen->say(text);
-}
-
-void report_final_samples(const Run& run, std::int64_t step) {
-  if (!shows_samples(run)) return;
-  const std::vector<std::string> samples = final_samples(run.trainer, run.config, run.corpus);
-  const bool are_lines = run.config.corpus.reading == Reading::lines;
-  run.screen->say_lines("Samples:\n" + final_samples_text(samples, are_lines));
-  for (const std::string& text : samples) run.emit(Sampled{step, text, true});
-  if (!run.config.quiet) run.screen->say(copied_report(samples, run.corpus));
-}
-
-void report_sentences(const Run& run, std::int64_t step) {
-  if (!shows_samples(run)) return;
-  for (const Probe& probe : run.sentences) {
-    Decoder decoder(run.model);
-    decoder.read(probe.ids);
-    run.emit(Probed{step, probe.sentence, attention_weights(decoder, run.corpus.tokenizer)});
-  }
-}
-
-// The losses of the end; infinite: not known.
-struct LastLosses {
-  double training = infinity, held_out = infinity, best = infinity;
-};
-
-void report_end(Run& run, const std::string& status, LastLosses losses,
-                std::optional<double> bits = {}) {
-  const TrainConfig& config = run.config;
-  const std::int64_t step = run.store.step(), kept = run.store.kept_step();
-  const bool is_done = status == "ok";
-  const std::string folder = shell_word(config.folder());
-  if (is_done && !config.folder().empty())
-    run.screen->say_lines("Next: fledge generate " + folder + "\n      fledge eval " + folder +
-                          " FILE" +
-                          (kept == step ? "\n      " + resume_command(config) + " --steps " +
-                                              std::to_string(2 * config.training.schedule.steps)
-                                        : ""));
-  else if (is_done && config.texts.empty())
-    run.screen->say("Next: fledge train YOUR_TEXT.txt");
-  if (!holds_out(run)) losses.held_out = losses.best = infinity;
-  std::optional<std::int64_t> model_step;
-  if (is_done || run.store.has_best()) model_step = kept;
-  run.emit(Ended{status, step, losses.training, losses.held_out, losses.best, bits, model_step,
-                 run.baselines, run.screen->elapsed()});
-  run.store.sync_events();
-}
-
-LastLosses noted_losses(const Run& run, double training = infinity) {
-  return {training, run.store.notes().last_loss, run.store.notes().best_loss};
-}
-
-// The report is about the model that is kept, which may be of an earlier step than the last.
-void report_result(Run& run) {
-  Screen& screen = *run.screen;
-  const std::int64_t steps = run.store.step(), kept = run.store.kept_step();
-  const bool of_held_out = holds_out(run);
-  const auto loss = [&] {
-    return run.trainer.loss_on(run.corpus.valid, run.config.training.batch);
-  };
-  double last = run.store.finite_loss();
-  const double training = training_loss(run);
-  if (of_held_out) last = loss();
-  double best = last;
-  if (kept != steps) {
-    run.store.use_kept_model();
-    best = loss();
-  }
-  screen.plot();
-  screen.say("Done: " + counted(steps, "step") + " in " + clock_text(screen.elapsed()) + ".");
-  const TokenText& text = of_held_out ? run.corpus.valid : run.corpus.train;
-  const double shown = of_held_out ? best : training;
-  const double bits = bits_per_byte(shown, text, run.corpus.tokenizer);
-  const std::string of_loss = of_held_out ? "Held-out loss" : "Training loss";
-  const std::string token = token_of(run);
-  if (sees_later_tokens(run))
-    screen.say(loss_sentence(of_loss, shown, bits, run.baselines.uniform, token) + " " +
-               cheating_report(token));
-  else
-    screen.say_lines(loss_report(of_loss, shown, bits, run.baselines, token));
-  report_kept(run, best, last);
-  report_final_samples(run, kept);
-  report_sentences(run, kept);
-  report_end(run, "ok", {training, last, best}, bits);
-}
-
-// For --resume of a run that has no step left.
-void report_again(Run& run) {
-  Store& store = run.store;
-  run.screen->problem("the run in " + support::quoted(run.config.folder()) + " is over after " +
-                      counted(store.step(), "step") +
-                      (store.is_out_of_patience()
-                           ? ": its held-out loss did not become lower; to train these "
-                             "weights further: --from " +
-                                 support::shell_word(run.config.folder())
-                           : "; for more: --steps N"));
-  count_baselines(run);
-  if (!store.has_end()) return report_result(run);  // it was killed during its final report
-  const double training = training_loss(run);
-  if (store.kept_step() != store.step()) store.use_kept_model();
-  report_sentences(run, store.kept_step());
-  report_end(run, "ok", noted_losses(run, training));
 }
 
 // All is saved before the last report, which may take long.
@@ -369,7 +350,7 @@ void finish(Run& run) {
     run.store.save(true);
     screen.warn("Saved in " + folder + ". Continue with: " + resume_command(run.config));
   }
-  report_end(run, "interrupted", noted_losses(run));
+  report_stop(run, "interrupted");
   run.store.close();
   StopSignals::end_by_signal();
 }
@@ -388,7 +369,7 @@ int stop_diverged(Run& run, const std::string& what) {
              " with a smaller one: " + resume_command(run.config) + " " + rate;
   }
   run.screen->advice(advice);
-  report_end(run, "diverged", noted_losses(run));
+  report_stop(run, "diverged");
   return static_cast<int>(support::Exit::diverged);
 }
 

@@ -1,8 +1,8 @@
 // One call of `fledge train`: a complete run, and the loop over its steps.
 //
-// Key idea: a run is a stream of events (events.h). The loop takes steps; what follows a step is
+// A run is a stream of events (events.h). The loop takes steps; what follows a step is
 // computed first and then recorded as a whole, so Ctrl-C may come at any time: before that nothing of
-// it has been recorded, and after it the step is done. Read next: run.cpp.
+// it has been recorded, and after it the step is done.
 #pragma once
 
 #include <memory>
@@ -21,6 +21,14 @@ struct Run {
 
   void emit(const Event& event) const {
     for (const Observer& observe : observers) observe(event);
+  }
+  bool holds_out() const { return corpus.valid.size() > 1; }
+  /// Whether a sample is shown, printed or kept.
+  bool shows_samples() const { return !config.quiet || config.json || store.has_folder(); }
+  /// The mean loss of the training text. The losses of the steps are those of models on the way,
+  /// with dropout: beside the held-out loss stands the loss of the same model.
+  double training_loss() const {
+    return trainer.loss_on(corpus.train, config.training.batch, training_windows);
   }
 
   TrainConfig config;
@@ -51,11 +59,16 @@ void require_memory(const TrainConfig& config);
 Corpus new_corpus(TrainConfig& config, const std::string& text, const Tokenizer* tokenizer,
                   std::string& chosen);
 
-/// --find-lr: trains the same new model for 60 steps with each of seven rates, from an eighth to eight
-/// times the rate that is given or chosen from the text. Prints the losses on stdout as each rate is
-/// done, and the rate with the lowest held-out loss (training loss, if nothing is held out). Saves
-/// nothing. The same text and seed give the same numbers. Returns the exit status. Throws as set_up()
-/// does.
-int find_rate(TrainConfig config);
+// What a run says: report.cpp.
+
+/// Before the first step: the text, the model, what guessing and counting score, a proof that the
+/// model is causal, and a forecast.
+void report_start(Run& run);
+/// After the last step, about the model that is kept, which may be of an earlier step.
+void report_result(Run& run);
+/// The same for --resume of a run that has no step left.
+void report_again(Run& run);
+/// The end of a run that was interrupted or diverged.
+void report_stop(Run& run, const std::string& status);
 
 }  // namespace fledge::train

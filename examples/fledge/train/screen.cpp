@@ -4,9 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "examples/fledge/attention/attention_report.h"
-#include "examples/support/plots.h"
-#include "examples/support/terminal.h"
+#include "examples/fledge/attention.h"
+#include "examples/support/drawn.h"
 #include "examples/support/text.h"
 
 namespace fledge::train {
@@ -47,15 +46,17 @@ double tokens_of_step(const TrainConfig& config, const TokenText& text) {
   return passes * static_cast<double>(text.size()) / static_cast<double>(text.documents());
 }
 
-}  // namespace
+// What the screen measures itself.
+struct Speed {
+  double elapsed = 0, steps_per_second = 0;  // 0: not known yet
+};
 
-std::string clock_text(double seconds) {
-  if (!(seconds >= 0) || seconds > 1e9) return "-";
-  const long long whole = std::llround(seconds);
-  const long long h = whole / 3600, m = whole / 60 % 60, s = whole % 60;
-  return h > 0 ? formatted("%lld:%02lld:%02lld", h, m, s) : formatted("%lld:%02lld", m, s);
-}
-
+// The progress in one line of at most columns − 1 cells:
+//
+//   62%|#####   | 1,240/2,000 loss 0.612 held-out 0.710 309k tokens/s 0:02 left
+//
+// A line that is too long loses, in this order: the pair, the curve, the elapsed time, the bar, the
+// tokens per second, the held-out loss.
 std::string bar_line(const Progress& s, const std::vector<double>& curve, Speed speed, int columns,
                      bool unicode) {
   const double fraction =
@@ -82,6 +83,7 @@ std::string bar_line(const Progress& s, const std::vector<double>& curve, Speed 
   return support::cut(line(), std::max(columns - 1, 1), "");
 }
 
+// step=1240 of=2000 loss=0.6120 …, for grep and awk.
 std::string plain_line(const Progress& s, Speed speed) {
   const double rate = speed.steps_per_second;
   return "step=" + std::to_string(s.step) + " of=" + std::to_string(s.steps) +
@@ -91,6 +93,15 @@ std::string plain_line(const Progress& s, Speed speed) {
          (rate > 0 ? formatted(" tokens_per_s=%.0f", s.tokens * rate) : "") +
          formatted(" elapsed=%.1fs", speed.elapsed) +
          (rate > 0 ? formatted(" left=%.0fs", remaining(s, rate)) : "");
+}
+
+}  // namespace
+
+std::string clock_text(double seconds) {
+  if (!(seconds >= 0) || seconds > 1e9) return "-";
+  const long long whole = std::llround(seconds);
+  const long long h = whole / 3600, m = whole / 60 % 60, s = whole % 60;
+  return h > 0 ? formatted("%lld:%02lld:%02lld", h, m, s) : formatted("%lld:%02lld", m, s);
 }
 
 Screen::Screen(bool quiet, bool no_progress)

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "examples/fledge/plot/run_curves.h"
+#include "examples/fledge/run_curves.h"
 #include "examples/fledge/train/events.h"
 
 namespace fledge::train {
@@ -27,23 +27,6 @@ struct Progress {
 
 /// "0:03", "1:02:07"; "-" for a time that is not known.
 std::string clock_text(double seconds);
-
-/// What the screen measures itself.
-struct Speed {
-  double elapsed = 0, steps_per_second = 0;  // 0: not known yet
-};
-
-/// The progress in one line of at most columns − 1 cells:
-///
-///   62%|#####   | 1,240/2,000 loss 0.612 held-out 0.710 309k tokens/s 0:02 left
-///
-/// A line that is too long loses, in this order: the pair, the curve, the elapsed time, the bar, the
-/// tokens per second, the held-out loss.
-std::string bar_line(const Progress& progress, const std::vector<double>& curve, Speed speed,
-                     int columns, bool unicode);
-
-/// step=1240 of=2000 loss=0.6120 …, for grep and awk.
-std::string plain_line(const Progress& progress, Speed speed);
 
 /// With a bar: at most ten draws a second. Without: a line for the first step, then one every ten
 /// seconds. On a tall terminal the plot of the losses stands above the bar and is redrawn in place,

@@ -8,7 +8,6 @@
 
 #include "examples/fledge/train/report.h"
 #include "examples/support/built_in_text.h"
-#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/io/checksum.h"
 #include "nn/io/files.h"
@@ -149,7 +148,7 @@ void add_file(std::string_view file, bool keep_cr, FileText& to) {
 
 bool is_readable_file(const std::string& path) {
   std::error_code unknown;
-  return std::filesystem::is_regular_file(path, unknown) && access(path.c_str(), R_OK) == 0;
+  return fs::is_regular_file(path, unknown) && access(path.c_str(), R_OK) == 0;
 }
 
 void require_characters(const Tokenizer& tokenizer, const std::string& text,
@@ -335,7 +334,7 @@ FileText read_text(const TrainConfig& config) {
 
 std::vector<std::string> names_without_folders(std::vector<std::string> paths) {
   for (std::string& path : paths) {
-    std::filesystem::path whole = std::filesystem::path(path).lexically_normal();
+    fs::path whole = fs::path(path).lexically_normal();
     if (!whole.has_filename()) whole = whole.parent_path();  // "gpt2/"
     path = whole.filename().string();
   }
@@ -345,22 +344,24 @@ std::vector<std::string> names_without_folders(std::vector<std::string> paths) {
 std::vector<std::string> found_texts(const RunConfig& run, const std::string& folder,
                                      const std::string& or_else) {
   std::error_code no_folder;  // the current folder may have been removed
-  const auto above =
-      std::filesystem::absolute(folder + "/", no_folder).lexically_normal().parent_path();
-  TrainConfig here = run.settings, beside = run.settings;
-  for (std::size_t i = 0; i < here.texts.size(); ++i) {
-    const std::string name = here.texts[i], other = (above.parent_path() / name).string();
-    if (name == "-") continue;
-    const bool is_here = is_readable_file(name), is_beside = is_readable_file(other);
-    if (!is_here && !is_beside)
-      throw InputError(
-          "the text of the run must be here or beside the run: there is no readable file " +
-              support::quoted(name),
-          "bring it, or a link to it, here or into the folder " +
-              support::quoted(above.parent_path().string()) + or_else);
-    if (!is_here) here.texts[i] = other;
-    if (is_beside) beside.texts[i] = other;
-  }
+  const fs::path beside =
+      fs::absolute(folder + "/", no_folder).lexically_normal().parent_path().parent_path();
+  const auto found = [&](bool prefers_here) {
+    TrainConfig config = run.settings;
+    for (std::string& name : config.texts) {
+      const std::string other = (beside / name).string();
+      const bool is_here = name == "-" || is_readable_file(name),
+                 is_beside = is_readable_file(other);
+      if (!is_here && !is_beside)
+        throw InputError(
+            "the text of the run must be here or beside the run: there is no readable file " +
+                support::quoted(name),
+            "bring it, or a link to it, here or into the folder " +
+                support::quoted(beside.string()) + or_else);
+      if (name != "-" && !(is_here && (prefers_here || !is_beside))) name = other;
+    }
+    return config;
+  };
   const auto is_text_of_run = [&](const TrainConfig& config) {
     try {
       const std::string text = read_text(config).text;
@@ -369,12 +370,12 @@ std::vector<std::string> found_texts(const RunConfig& run, const std::string& fo
       return false;
     }
   };
-  const bool differ = here.texts != beside.texts;
-  return differ && !is_text_of_run(here) && is_text_of_run(beside) ? beside.texts : here.texts;
+  const TrainConfig here = found(true), there = found(false);
+  const bool differ = here.texts != there.texts;
+  return differ && !is_text_of_run(here) && is_text_of_run(there) ? there.texts : here.texts;
 }
 
 std::string resume_command(const TrainConfig& config) {
-  namespace fs = std::filesystem;
   std::error_code no_file;
   const fs::path above = fs::absolute(config.folder() + "/", no_file).lexically_normal();
   const fs::path beside = above.parent_path().parent_path();
@@ -439,10 +440,9 @@ std::string known_text(const Tokenizer& tokenizer, const std::string& text,
   const std::string what = is_one ? unknown_list(found) + ", which "
                                   : thousands(std::ssize(found.counts)) + " different " + kind +
                                         "s (" + unknown_list(found) + ") that ";
-  const std::string said = "Left out of " + name + ": " + what +
+  support::say(stderr, "Left out of " + name + ": " + what +
                            what_is_unknown(tokenizer.kind(), is_one) + ", " + unknown_share(found) +
-                           " of it.";
-  support::say(stderr, said);
+                           " of it.");
   return std::move(found.rest);
 }
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "examples/fledge/train/run_folder.h"
-#include "examples/support/errors.h"
+#include "examples/fledge/train/store.h"
+#include "examples/support/run_main.h"
 
 namespace fledge::train {
 

@@ -1,19 +1,54 @@
 #include "examples/fledge/train/store.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
+#include <filesystem>
 
 #include "examples/fledge/train/source.h"
+#include "examples/support/run_main.h"
 #include "examples/support/text.h"
 
 namespace fledge::train {
 
-using support::with_advice;
+using support::InputError, support::with_advice;
+namespace fs = std::filesystem;
 
 namespace {
+
+// Of a name of a folder. File systems accept 255; a number and a suffix follow.
+constexpr std::size_t most_name_bytes = 200;
+
+// Whether a file of a run begins as fledge writes it. An empty file may be replaced too.
+bool is_of_a_run(const std::string& name, const std::string& beginning) {
+  if (beginning.empty()) return true;
+  if (name == log_file) return beginning.starts_with("{\"type\":\"");
+  return beginning.find("\"format\":\"fledge run") != std::string::npos;
+}
+
+bool path_exists(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0;
+}
+
+constexpr const char* damage_advice_of_run = "restore the file, or begin a new run";
+
+// For a folder without run.safetensors.
+[[noreturn]] void refuse_missing_run(const std::string& path) {
+  const std::string name = support::quoted(path);
+  std::error_code none;
+  if (fs::exists(path + "/state.safetensors", none))
+    throw InputError("the run in " + name + " is of an older fledge", older_advice);
+  if (fs::is_regular_file(path, none))
+    throw InputError(name + " is a file, not the folder of a run",
+                     "begin a run with it as text: fledge train FILE -o DIR");
+  throw InputError("there is no run in " + name + ": it has no " + run_file,
+                   "begin one: fledge train FILE -o DIR");
+}
 
 constexpr double smoothing = 0.02;  // the smallest weight of a new loss in the smoothed one
 // Overfitting: this number of evaluations or more have passed since the best one, the loss is higher
@@ -23,7 +58,173 @@ constexpr double least_rise = 0.02;
 // The beginning of the last event of a run that was not stopped.
 constexpr std::string_view end_of_run = R"({"type":"end","status":"ok",)";
 
+// All bytes of the log; "" if there is none. Throws FileError if it is no regular file.
+std::string read_log(const Folder& folder) {
+  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+  return folder.read(log_file, most_bytes).value_or("");
+}
+
+bool is_out_of_patience(const TrainConfig& settings, std::int64_t since_best) {
+  return settings.patience > 0 && since_best >= settings.patience;
+}
+
+bool is_over(const TrainConfig& settings, const RunNotes& notes) {
+  return !notes.unrecorded && (is_out_of_patience(settings, notes.since_best) ||
+                               notes.step >= settings.training.schedule.steps);
+}
+
+// The lines of a log that belong to the saved run with these notes.
+std::string lines_of_run(std::string log, const RunNotes& notes, bool is_over) {
+  if (!is_over) log.resize(std::min(log.size(), static_cast<std::size_t>(notes.log_bytes)));
+  log.resize(log.rfind('\n') + 1);  // npos + 1 is 0
+  return log;
+}
+
 }  // namespace
+
+SavedRun open_run(const Folder& folder) {
+  const std::string path = support::quoted(folder.file(run_file));
+  return with_advice(
+      damage_advice_of_run,
+      [&]() -> SavedRun {
+        const std::optional<ByteSource> file = folder.open(run_file);
+        if (!file) refuse_missing_run(folder.path());
+        Checkpoint checkpoint = open_checkpoint(*file);
+        RunConfig config =
+            located_at("its settings", [&] { return run_config(checkpoint.settings); });
+        // Before such a model is built.
+        if (4 * parameter_count(config.settings.sizes) > static_cast<double>(file->size()))
+          throw FormatError("it has too few bytes for the model of its settings");
+        return {std::move(checkpoint), std::move(config)};
+      },
+      path);
+}
+
+// The log is read first: while a new run takes this one's place, the notes are not older than it.
+std::string saved_events(const Folder& folder) {
+  std::string log = with_advice(damage_advice_of_run, [&] { return read_log(folder); });
+  const SavedRun run = open_run(folder);
+  const RunNotes& notes = run.checkpoint.notes;
+  return lines_of_run(std::move(log), notes, is_over(run.config.settings, notes));
+}
+
+std::string run_name(const std::string& text_path) {
+  if (text_path == "-") return "text-run";
+  std::error_code no_folder;  // the current folder may have been removed
+  fs::path path = fs::absolute(text_path, no_folder).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();  // "poems/"
+  std::string name =
+      fs::is_directory(path, no_folder) ? path.filename().string() : path.stem().string();
+  name.erase(0, std::min(name.find_first_not_of(".-"), name.size()));
+  if (name.size() > most_name_bytes) {  // cut in front of a character
+    std::size_t end = most_name_bytes;
+    while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;
+    name.resize(end);
+  }
+  for (char& byte : name)
+    if (std::iscntrl(static_cast<unsigned char>(byte))) byte = '_';
+  return (name.empty() ? "text" : name) + "-run";
+}
+
+std::string free_name(const std::string& name) {
+  std::string free = name;
+  for (int number = 2; path_exists(free); ++number) free = name + "-" + std::to_string(number);
+  return free;
+}
+
+void require_replaceable(const Folder& folder, bool replaces) {
+  for (const char* name : {"config.json", "model.safetensors"})
+    if (folder.has(name))
+      refuse_folder(
+          support::quoted(folder.file(name)) + " is in the way: it is of a model, not of a run",
+          "move it away, or name another folder: -o DIR");
+  if (!replaces && !folder.names().empty())
+    refuse_folder("the folder " + support::quoted(folder.path()) + " is not empty",
+                  "--resume goes on with the run in it, --force begins anew");
+  for (const char* name : {run_file, log_file})
+    if (const auto beginning = folder.beginning(name, 4096);
+        folder.has(name) && !(beginning && is_of_a_run(name, *beginning)))
+      refuse_folder(support::quoted(folder.file(name)) + " was not written by fledge train",
+                    "move it away, or name another folder: -o DIR");
+}
+
+void require_place(const std::string& path, bool replaces) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return;
+  if (!S_ISDIR(status.st_mode))
+    refuse_folder(support::quoted(path) + " is a file, not a folder", "name another: -o DIR");
+  try {
+    require_replaceable(Folder(path), replaces);
+  } catch (const FileError& error) {
+    refuse_folder(error.what(), another_folder);
+  }
+}
+
+void refuse_folder(const std::string& what, const std::string& advice) {
+  throw support::CommandError(support::Exit::failed, what, advice);
+}
+
+namespace {
+
+void remove_folders(const std::vector<std::string>& folders) {
+  for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder) ::rmdir(folder->c_str());
+}
+
+// Returns the folders that it made, the outermost first; nothing when the path exists.
+std::vector<std::string> make_folders(const std::string& path) {
+  std::vector<std::string> missing{path}, made;  // the innermost first; the outermost first
+  for (fs::path above = fs::path(path).parent_path();
+       !above.empty() && !path_exists(above.string()); above = above.parent_path())
+    missing.push_back(above.string());
+  try {
+    for (auto folder = missing.rbegin(); folder != missing.rend(); ++folder)
+      if (make_folder(*folder)) made.push_back(*folder);
+  } catch (const FileError& error) {
+    remove_folders(made);
+    refuse_folder(error.what(), "name a folder in one that you may write to: -o DIR");
+  }
+  return made;
+}
+
+// Throws CommandError, also when another process has the lock.
+std::unique_ptr<LockedFolder> lock_folder(const std::string& path) {
+  try {
+    return std::make_unique<LockedFolder>(path);
+  } catch (const FileError& error) {
+    const bool is_held = error.error_number == EWOULDBLOCK;
+    refuse_folder(
+        error.what(),
+        std::string(is_held ? "wait until the other run has ended, or " : "") + another_folder);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<LockedFolder> new_folder(const std::string& path,
+                                         const std::vector<std::string>& files, bool must_be_new,
+                                         const std::function<void(const LockedFolder&)>& fill) {
+  const std::vector<std::string> made = make_folders(path);
+  if (must_be_new && made.empty()) return nullptr;
+  try {
+    std::unique_ptr<LockedFolder> folder = lock_folder(path);
+    fill(*folder);
+    return folder;
+  } catch (const FileError& error) {
+    for (const std::string& name : files)
+      if (!made.empty()) ::unlink((path + "/" + name).c_str());
+    remove_folders(made);
+    refuse_folder(error.what(), another_folder);
+  }
+}
+
+ResumedRun resume_run(const std::string& path) {
+  std::error_code none;
+  if (!fs::is_directory(path, none)) refuse_missing_run(path);
+  open_run(Folder(path));  // checked before the folder gets a lock file
+  std::unique_ptr<LockedFolder> folder = lock_folder(path);
+  SavedRun saved = open_run(*folder);
+  return {std::move(folder), std::move(saved)};
+}
 
 Store::Store(const TrainConfig& config, const RunConfig& run, const Corpus& corpus,
              Trainer& trainer, std::optional<ResumedRun> resumed)
@@ -38,6 +239,14 @@ Store::Store(const TrainConfig& config, const RunConfig& run, const Corpus& corp
   load(resumed->saved);
 }
 
+bool Store::is_out_of_patience() const {
+  return train::is_out_of_patience(*config_, notes_.since_best);
+}
+
+bool Store::is_over() const { return train::is_over(*config_, notes_); }
+
+std::string Store::events() const { return folder_ ? read_log(*folder_) : waiting_; }
+
 bool Store::begin(bool must_be_new) {
   with_advice(
       "no command could read this model again: use a text with fewer symbols, or --tokens bpe",
@@ -45,22 +254,13 @@ bool Store::begin(bool must_be_new) {
   rollback_ = this_save();
   const std::string& path = config_->folder();
   if (!must_be_new) require_place(path, config_->force);
-  const std::vector<std::string> made = make_folders(path);
-  if (must_be_new && made.empty()) return false;
-  try {
-    folder_ = lock_folder(path);
-    require_replaceable(*folder_, config_->force);
+  folder_ = new_folder(path, {run_file, log_file}, must_be_new, [&](const LockedFolder& folder) {
+    require_replaceable(folder, config_->force);
     // In this order: no event of an old log belongs to the new run, whose log has no byte yet.
-    folder_->replace(run_file, rollback_.bytes);
-    open_log("");
-    return true;
-  } catch (const FileError& error) {
-    folder_.reset();
-    for (const char* name : {run_file, log_file})
-      if (!made.empty()) ::unlink((path + "/" + name).c_str());
-    remove_folders(made);
-    refuse_folder(error.what(), another_folder);
-  }
+    folder.replace(run_file, rollback_.bytes);
+    open_log(folder, "");
+  });
+  return folder_ != nullptr;
 }
 
 void Store::load(const SavedRun& run) {
@@ -81,16 +281,16 @@ void Store::load(const SavedRun& run) {
   has_new_settings_ = saved.settings != settings_;
   saved_step_ = step();
   const std::string log = read_log(*folder_);
-  kept_events_ = saved_events(log, notes_, is_over());
+  kept_events_ = lines_of_run(log, notes_, is_over());
   const std::size_t last = kept_events_.rfind('\n', kept_events_.size() - 2) + 1;
   has_end_ = is_over() && kept_events_.compare(last, end_of_run.size(), end_of_run) == 0;
-  if (!has_end_) kept_events_ = saved_events(log, notes_, false);
+  if (!has_end_) kept_events_ = lines_of_run(log, notes_, false);
 }
 
 bool Store::go_on() {
   if (has_end_) return false;
   const std::int64_t log_bytes = notes_.log_bytes;
-  open_log(kept_events_);
+  open_log(*folder_, kept_events_);
   const bool is_short = std::ssize(kept_events_) < log_bytes;
   if (is_over()) return is_short;
   // A run that began with other weights cannot have those of its seed.
@@ -134,10 +334,10 @@ void Store::record(std::optional<double> held_out) {
 }
 
 // The log is a new file: a second link to the old one keeps what it has.
-void Store::open_log(std::string_view events) {
-  folder_->replace(log_file, events);
-  log_ = std::make_unique<Descriptor>(folder_->descriptor(), log_file, O_WRONLY | O_NOFOLLOW);
-  if (!log_->exists()) throw WriteError("write", folder_->file(log_file), errno);
+void Store::open_log(const LockedFolder& folder, std::string_view events) {
+  folder.replace(log_file, events);
+  log_ = std::make_unique<Descriptor>(folder.descriptor(), log_file, O_WRONLY | O_NOFOLLOW);
+  if (!log_->exists()) throw WriteError("write", folder.file(log_file), errno);
   log_bytes_ = static_cast<std::int64_t>(events.size());
 }
 

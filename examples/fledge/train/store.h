@@ -1,16 +1,81 @@
-// What a run keeps: its notes, the weights of the best step, the state to go back to when it
-// diverges, and its log; in memory and, unless nothing is saved, in a folder (run_folder.h).
+// A run in its folder, which is locked while the run lasts; the name of the folder, and what may be
+// at its path. And what a run keeps while it lasts: its notes, the weights of the best step, the
+// state to go back to when it diverges, and its log.
+//
+//   run.safetensors   the run: weights, moments, tokenizer, settings, notes (nn/train/checkpoint.h)
+//   events.jsonl      its log: an object for each event: start, steps, evaluations, samples, …, end
+//
+// run.safetensors alone decides what the run is, and a save replaces it whole. Before each save the
+// log is synced, and its size goes into the notes. So the log never lags behind. What lies beyond
+// that size happened after the save: readers ignore it, and --resume cuts it off, because it happens
+// again. The final report alone comes after the last save; if the run is over, it counts.
 #pragma once
 
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
-#include "examples/fledge/train/run_folder.h"
+#include "examples/fledge/train/train_config.h"
+#include "nn/io/folder.h"
+#include "nn/train/checkpoint.h"
 
 namespace fledge::train {
 
+/// The names of a run's files.
+inline constexpr const char *run_file = "run.safetensors", *log_file = "events.jsonl";
+/// A run as its folder has it. The numbers are not read yet.
+struct SavedRun {
+  Checkpoint checkpoint;
+  RunConfig config;
+};
+/// Checks run.safetensors. Throws InputError that names the file and what is wrong with it; for a
+/// folder without this file, what it has instead.
+SavedRun open_run(const Folder& folder);
+
+/// The lines of a log in a folder that belong to the saved run. Throws InputError, also for a log
+/// that is no regular file.
+std::string saved_events(const Folder& folder);
+
+/// The name of a run's folder when none was given: "poems-run" for "texts/poems.txt", "text-run"
+/// for standard input. It has no control characters, and begins with neither a dot nor a hyphen.
+std::string run_name(const std::string& text_path);
+/// The first of poems-run, poems-run-2, poems-run-3, … that does not exist.
+std::string free_name(const std::string& name);
+
+/// Makes the folder, and the folders above it that are missing, locks it, and calls fill(folder).
+/// For a FileError of these it throws CommandError; then it has removed the folders that it made,
+/// with these files. null: `must_be_new`, and there is something at the path. As mkdir() makes a
+/// folder or fails, two runs that begin together never get the same one.
+std::unique_ptr<LockedFolder> new_folder(const std::string& path,
+                                         const std::vector<std::string>& files, bool must_be_new,
+                                         const std::function<void(const LockedFolder&)>& fill);
+
+/// Throws CommandError unless the folder is empty or, with `replaces`, has no file in the way of a run:
+/// none of a model, and none with the name of a run's that was not written by fledge train. Such a
+/// file counts as written by it if it is empty or if its first 4096 bytes look like its output.
+void require_replaceable(const Folder& folder, bool replaces);
+/// The same for a path, at which there may be nothing.
+void require_place(const std::string& path, bool replaces);
+
+/// Throws CommandError with exit status 1: the run is not possible here, though its input is usable.
+[[noreturn]] void refuse_folder(const std::string& what, const std::string& advice);
+inline constexpr const char* another_folder = "name another folder: -o DIR";
+
+/// A run that goes on in its folder.
+struct ResumedRun {
+  std::unique_ptr<LockedFolder> folder;
+  SavedRun saved;
+};
+/// Locks the folder of a run. Throws as open_run() does, and CommandError when another process has
+/// it.
+ResumedRun resume_run(const std::string& path);
+
+/// The state of a run, in memory and, unless nothing is saved, in a folder.
 class Store {
  public:
   /// The state before the first step; of a run that is resumed the state in its folder, to which it
@@ -38,8 +103,10 @@ class Store {
   /// The step of the model that is kept: of the best evaluation, or else the last.
   std::int64_t kept_step() const { return best_.empty() ? step() : notes_.best_step; }
   bool has_best() const { return !best_.empty(); }
-  bool is_out_of_patience() const { return train::is_out_of_patience(*config_, notes_.since_best); }
-  bool is_over() const { return train::is_over(*config_, notes_); }
+  /// Whether the held-out loss was not lower in the last --patience evaluations.
+  bool is_out_of_patience() const;
+  /// Whether the last step is recorded, or the run is out of patience.
+  bool is_over() const;
 
   /// A step that was taken. Until record() it is noted as unrecorded: an interrupt between both loses
   /// nothing, as what follows the step is done again when the run goes on.
@@ -49,7 +116,7 @@ class Store {
   void record(std::optional<double> held_out);
 
   /// The events of the run so far, as its log has them.
-  std::string events() const { return folder_ ? read_log(*folder_) : waiting_; }
+  std::string events() const;
   /// Those of them that a resumed run keeps: what follows its last save happens again.
   const std::string& kept_events() const { return kept_events_; }
   /// Whether the log has the end of the run. Then it takes no more events.
@@ -86,7 +153,7 @@ class Store {
     std::int64_t step = 0;
   };
   void load(const SavedRun& saved);
-  void open_log(std::string_view events);
+  void open_log(const LockedFolder& folder, std::string_view events);
   void write_out();
   Save initial_save() const;
   Save this_save();

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "examples/fledge/train/run_folder.h"
+#include "examples/fledge/train/store.h"
 #include "examples/fledge/train/watch.h"
 #include "examples/support/text.h"
 #include "nn/io/checksum.h"

@@ -1,8 +1,8 @@
 // The options of a run, from the command line and from the folder of a run that is resumed; and its
 // settings as the text of a config.json, which run.safetensors holds and fledge export writes.
 //
-// Key idea: one table of options parses, explains, saves, loads and resumes them. A new option is a
-// member of TrainConfig and a row of train_options(). Read next: train_config.cpp.
+// One table of options parses, explains, saves, loads and resumes them. A new option is a
+// member of TrainConfig and a row of train_options().
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 #include "examples/fledge/train/report.h"
 #include "examples/fledge/train/source.h"
@@ -30,8 +29,7 @@ Dim token_to_watch(const std::string& symbol, const Tokenizer& tokenizer) {
 
 std::vector<WordPair> watched_pairs(const std::string& text) {
   std::vector<WordPair> pairs;
-  std::istringstream parts(text);
-  for (std::string pair; std::getline(parts, pair, ',');) {
+  for (const std::string& pair : support::split(text, ',')) {
     const std::size_t colon = pair.find(':', 1);
     if (colon == std::string::npos || colon + 1 == pair.size())
       refuse_usage("--watch " + support::quoted(pair) + " is no pair of words",
@@ -43,15 +41,14 @@ std::vector<WordPair> watched_pairs(const std::string& text) {
 
 std::vector<Probe> probed_sentences(const std::string& text) {
   std::vector<Probe> probes;
-  for (std::size_t begin = 0; !text.empty() && begin <= text.size();) {
-    const std::size_t end = std::min(text.find('|', begin), text.size());
-    const std::size_t first = text.find_first_not_of(' ', begin);
-    if (first >= end)
+  std::size_t begin = 0;  // of a part
+  for (const std::string& part : support::split(text, '|')) {
+    const std::size_t first = part.find_first_not_of(' ');
+    if (first == std::string::npos)
       refuse_usage("--probe " + support::quoted(text) + " has an empty sentence",
                    "write --probe \"birds walk\", or \"birds walk | they fly\" for two");
-    const std::size_t last = text.find_last_not_of(' ', end - 1);
-    probes.push_back({text.substr(first, last + 1 - first), first});
-    begin = end + 1;
+    probes.push_back({part.substr(first, part.find_last_not_of(' ') + 1 - first), begin + first});
+    begin += part.size() + 1;
   }
   return probes;
 }

@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "examples/lessons/vocabulary.h"
-#include "examples/support/plots.h"
+#include "examples/support/drawn.h"
 
 namespace fledge::lessons {
 

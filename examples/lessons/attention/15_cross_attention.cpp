@@ -3,7 +3,7 @@
 // known.
 #include "examples/lessons/attention/reader.h"
 #include "examples/lessons/vocabulary.h"
-#include "examples/support/attention_map.h"
+#include "examples/support/drawn.h"
 
 namespace fledge::lessons {
 using reader::Reader;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "examples/lessons/attention/blanks.h"
-#include "examples/support/errors.h"
+#include "examples/support/run_main.h"
 #include "examples/support/text.h"
 #include "nn/train/trainer.h"
 

@@ -7,7 +7,7 @@
 #include "engine/dual.h"
 #include "engine/gradcheck/gradcheck.h"
 #include "examples/lessons/vocabulary.h"
-#include "examples/support/plots.h"
+#include "examples/support/drawn.h"
 
 namespace fledge::lessons {
 

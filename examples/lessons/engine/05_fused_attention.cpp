@@ -5,7 +5,7 @@
 #include "engine/base/thread_pool.h"
 #include "examples/fledge/bench/timing.h"
 #include "examples/lessons/vocabulary.h"
-#include "examples/support/peak_memory.h"
+#include "examples/support/run_main.h"
 #include "nn/layers/attention.h"
 
 namespace fledge::lessons {

@@ -5,7 +5,7 @@
 
 #include "engine/array.h"
 #include "tests/support/catch.h"
-#include "tests/support/refusal.h"
+#include "tests/support/refuses.h"
 
 using namespace fledge;
 using tests::refusal;

@@ -189,16 +189,3 @@ TEST_CASE("HandleCount: of several threads that drop their handles, one is the l
     CHECK(std::accumulate(last.begin(), last.end(), 0) == 1);
   }
 }
-
-TEST_CASE("a Buffer that is filled is NaN in every number, new or kept") {
-  memory_is_filled = true;
-  for (int i = 0; i < 2; ++i) {
-    Buffer buffer(1000);
-    CHECK(aligned(buffer.data()));
-    for (Dim j = 0; j < 1000; ++j) REQUIRE(isnan(buffer.data()[j]));
-    std::fill_n(buffer.data(), 1000, Real(1));
-  }
-  memory_is_filled = false;
-}
-
-TEST_CASE("machine_memory: at least a megabyte") { CHECK(machine_memory() > 1e6); }

@@ -7,7 +7,7 @@
 #include "engine/base/errors.h"
 #include "engine/base/indices.h"
 #include "tests/support/catch.h"
-#include "tests/support/refusal.h"
+#include "tests/support/refuses.h"
 
 using namespace fledge;
 using tests::refusal;

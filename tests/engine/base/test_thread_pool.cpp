@@ -24,7 +24,7 @@
 #include "engine/kernels/parallel.h"
 #include "tests/support/catch.h"
 #include "tests/support/process.h"
-#include "tests/support/refusal.h"
+#include "tests/support/refuses.h"
 #include "tests/support/skipped.h"
 
 using namespace fledge;
@@ -157,6 +157,7 @@ TEST_CASE("what FLEDGE_THREADS says", "[.environment]") {
   CHECK(said == std::getenv("EXPECTED"));
 }
 
+// tests/command/usage.txt has more that is refused.
 TEST_CASE("FLEDGE_THREADS is the number of threads, or refused with what it says") {
   const std::filesystem::path here = "/proc/self/exe";
   if (!std::filesystem::exists(here)) {
@@ -174,10 +175,8 @@ TEST_CASE("FLEDGE_THREADS is the number of threads, or refused with what it says
       {"256", std::to_string(std::min(256, processors))},
       {"", std::to_string(std::min(256, processors))}};
   const std::string refused = "FLEDGE_THREADS: must be a number from 1 to 256: got '";
-  for (const std::string text :
-       {"0", "-1", "257", "4x", "two", "99999999999999999999", "2 ", " 2", "+2"})
+  for (const std::string text : {"257", "99999999999999999999", "2 "})
     rows.emplace_back(text, refused + text + "'");
-  rows.emplace_back(std::string(10000, '7'), refused + std::string(40, '7') + "...'");
   rows.emplace_back("\x1b[31m2\n\x7f\xc3", refused + "?[31m2?" + "??" + "'");
   for (const auto& [text, expected] : rows) {
     const auto result = says(text, expected);

@@ -1,5 +1,5 @@
 // Several backward passes that must agree, beyond the rows of test_gradcheck_bench.cpp.
-#include "engine/gradcheck/backward_consistency.h"
+#include "engine/gradcheck/comparison.h"
 
 #include "tests/engine/gradcheck/rules.h"
 #include "tests/support/catch.h"

@@ -113,23 +113,6 @@ TEST_CASE("the uncertainty of differences covers their error") {
   }
 }
 
-TEST_CASE("the parameter has its old numbers afterwards, bit for bit, also when f throws") {
-  const Array x = uniform({3}, 1);
-  const Tensor w = parameter(x.clone());
-  bool recorded = false;
-  const auto f = [&] { return recorded = recorded || recording(), tanh(w); };
-  const auto throwing = [&]() -> Tensor { throw std::runtime_error("outside the domain"); };
-  for (const Method m : both_methods) {
-    for (Dim j = 0; j < 3; ++j) oracle(m, f, Array::ones({3})).at(w, j, 0);
-    CHECK(same_bits(w.value(), x));
-  }
-  CHECK((!recorded && recording()));
-  CHECK_THROWS_AS(oracle(Method::dual, throwing, Array::ones({3})).at(w, 0, 0), std::runtime_error);
-  CHECK(same_bits(w.value(), x));
-  CHECK_FALSE(oracle(Method::differences, throwing, Array::ones({3})).at(w, 0, 0).converged);
-  CHECK(same_bits(w.value(), x));
-}
-
 TEST_CASE("where f throws or its output has another shape, longer steps decide nothing") {
   const auto of_positive = [](bool throws) {
     return [throws](const Tensor& x) {
@@ -199,20 +182,4 @@ TEST_CASE("a parameter that cannot be written is refused before anything changes
   CHECK_THROWS_AS(ChangedValues({w, shared}), GraphError);
   CHECK(same_bits(w.value(), x));
   CHECK(same_bits(shared.value(), x));
-}
-
-TEST_CASE("completes: false for an error of the function, but not for an end of the check") {
-  CHECK(completes([] {}));
-  CHECK_FALSE(completes([] { throw ValueError("outside"); }));
-  CHECK_THROWS_AS(completes([] { throw Interrupted(); }), Interrupted);
-  CHECK_THROWS_AS(completes([] { throw std::bad_alloc(); }), std::bad_alloc);
-}
-
-TEST_CASE("forward derivatives: one column of J, and the parameter is as before") {
-  const Tensor x = parameter(Array({2}, {3, 5}));
-  const Array y = forward_derivatives([&] { return x * x; }, x, 1);
-  CHECK((y[0].value == 9 && y[0].tangent == 0 && y[1].value == 25 && y[1].tangent == 10));
-  CHECK(x.value()[1].tangent == 0);
-  const Array same = forward_derivatives([&] { return x; }, x, 0);
-  CHECK((same[0].tangent == 1 && same[1].tangent == 0));
 }

@@ -291,32 +291,6 @@ TEST_CASE("a query has the same bits alone, at the end of a text and within one"
     }
 }
 
-TEST_CASE("no number of a head depends on the lane it is computed in") {
-  const Dim n = 61, back = 6;  // each query sees itself and six keys before it
-  const auto banded = [](Dim queries) {
-    return (causal() & window(back + 1)).spans({queries, queries}, "test");
-  };
-  for (const Dim D : {1, 4, 5, 8}) {
-    const Head whole(n, n, D, banded(n));
-    const HeadResults expected = whole.run();
-    for (const Dim shift : {1, 2, 3, 5, 7, 8, 15}) {
-      // The same rows, `shift` positions earlier: the first queries see fewer keys than before.
-      Head moved(n - shift, n - shift, D, banded(n - shift));
-      for (const auto& [to, from] : {std::pair<Array*, const Array*>{&moved.q, &whole.q},
-                                     {&moved.k, &whole.k},
-                                     {&moved.v, &whole.v},
-                                     {&moved.dy, &whole.dy}})
-        std::copy_n(from->data() + shift * whole.step, to->size(), to->write());
-      const HeadResults found = moved.run();
-      INFO("D " << D << ", moved by " << shift);
-      for (Dim i = back; i < n - shift; ++i)
-        for (const auto result :
-             {&HeadResults::y, &HeadResults::dq, &HeadResults::dk, &HeadResults::dv})
-          REQUIRE(same_bits(moved.row(found.*result, i), moved.row(expected.*result, i + shift)));
-    }
-  }
-}
-
 TEST_CASE(
     "small heads: a key is seen by the lanes whose spans hold it, also beyond 2^24 and 2^53") {
   for (const Mask& mask : {Mask(), causal(), window(3), causal() & window(2), padding({2})})

@@ -11,7 +11,7 @@
 #include "engine/ops.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"
-#include "tests/support/refusal.h"
+#include "tests/support/refuses.h"
 
 namespace tests {
 

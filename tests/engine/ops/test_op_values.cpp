@@ -200,19 +200,6 @@ TEST_CASE("dropout leaves out as many as its probability says, and scales what s
     }
 }
 
-TEST_CASE("neighbours are left out independently of each other") {
-  const Dim n = 100'000;
-  const Array y = value(drop(0.5, 3), {Array::ones({n})});
-  for (const Dim distance : {1, 2, 64, 1000}) {
-    Dim both = 0;
-    for (Dim i = 0; i + distance < n; ++i)
-      both += y[i] == Real(0) && y[i + distance] == Real(0) ? 1 : 0;
-    const auto pairs = static_cast<double>(n - distance);
-    // Overlapping pairs: the variance of the count is below 2·n/4.
-    CHECK(std::abs(static_cast<double>(both) - pairs / 4) <= 5 * std::sqrt(pairs / 2));
-  }
-}
-
 TEST_CASE("a draw belongs to its seed, and a larger one begins with the smaller") {
   const Array x = Array::ones({256});
   CHECK(same_bits(value(drop(0.5, 7), {x}), value(drop(0.5, 7), {x})));

@@ -209,30 +209,6 @@ TEST_CASE("reshape, permute and slice put every number where it belongs") {
   }
 }
 
-TEST_CASE("concat of slices, and slices of a concat, are what they were made from") {
-  for (const Shape& shape : shapes)
-    for (int axis = 0; axis < shape.rank(); ++axis) {
-      INFO(to_string(shape) << " along " << axis);
-      const Array x = integers(shape, 1), dy = integers(shape, 2);
-      const Dim length = shape[axis], cut = length / 2;
-      const auto cut_and_joined = [&](const Tensors& t) {
-        return concat({slice(t[0], axis, 0, cut), slice(t[0], axis, cut, cut),
-                       slice(t[0], axis, cut, length)},
-                      axis - shape.rank());
-      };
-      const auto second_of_two = [&](const Tensors& t) {
-        return slice(concat(t, axis), axis, length, 2 * length);
-      };
-      const Pass joined = pass(cut_and_joined, {x}, dy);
-      const Pass second = pass(second_of_two, {integers(shape, 3), x}, dy);
-      CHECK(same_numbers(joined.y, x));
-      CHECK(same_numbers(joined.dx[0], dy));
-      CHECK(same_numbers(second.y, x));
-      CHECK(same_numbers(second.dx[0], Array::zeros(shape)));
-      CHECK(same_numbers(second.dx[1], dy));
-    }
-}
-
 TEST_CASE("concat of constants, and of what split cut") {
   const Tensor a = parameter(counting({2})), constant = counting({1});
   backward(concat({constant, a, constant}, 0), Array({4}, {1, 2, 3, 4}));

@@ -65,7 +65,7 @@ TEST_CASE("exercises: the blanks are open, hints come on request, all pages have
     CHECK(std::regex_search(solved, std::regex("\n *" + number + " .* solved +" + file + "\n")));
     CHECK(has(all.out, "   Hint 1 of "));
     CHECK(has(all.out, "That was the last hint."));
-    check_layout(split_lines(all.out));
+    check_layout(lines_of(all.out));
     // An answer in place of the blanks is a reader's own: .ci/run keeps it out of the repository.
     if (!has(joined(lines_in(folder / file)), "FILL")) continue;
     CHECK(std::regex_search(overview, std::regex("\n *" + number + " .* open +" + file + "\n")));
@@ -112,7 +112,7 @@ TEST_CASE("exercises: make passes the number and the hints on") {
                                        {"N=3 HINT=2", "b/exercises 3 --hint 2 ||"},
                                        {"N= HINT=", "b/exercises ||"}}) {
     const std::string make = "make -n -C '" + source_root.string() + "' exercises BUILD=b ";
-    CHECK(has(joined(split_lines(run({"sh", "-c", make + words}).out)), command));
+    CHECK(has(joined(lines_of(run({"sh", "-c", make + words}).out)), command));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/folder.h"
 #include "tests/support/json_reader.h"
 #include "tests/support/process.h"
 
@@ -36,17 +37,6 @@ inline Result fledge_says(const Words& arguments, const Environment& extra = {})
 
 /// A command line of the shell in which "$0" is the program.
 inline Result in_shell(const std::string& line) { return run({"sh", "-c", line, fledge_program}); }
-
-/// The lines without their ends. Text after the last "\n" is a line too.
-inline Words lines_of(const std::string& text) {
-  Words lines;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return lines;
-}
 
 /// A value a line.
 inline std::vector<StrictJson> json_lines(const std::string& text) {

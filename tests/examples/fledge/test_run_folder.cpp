@@ -2,6 +2,7 @@
 // tests/command/folders.txt and interrupts.txt have the rest of the folder, make faults what a disk
 // or a kill may do.
 #include "tests/examples/fledge/training.h"
+#include "tests/support/given.h"
 
 using namespace testing;
 
@@ -35,33 +36,13 @@ TEST_CASE("a run's file with one change: the sentence names it and what is wrong
   const std::string settings = desk.header.text("settings"), notes = desk.header.text("notes"),
                     restore = " | restore the file, or begin a new run";
   const std::string words = text_of(desk.run("words", {"--tokens", "word"}) + "/run.safetensors");
-  for (const auto& [from, to, said] : std::vector<std::array<std::string, 3>>{
-           {"\"version\": 4", "\"version\": 3",
-            "fledge.version must be 4: got 3; commit 44c42e9 of fledge reads it"},
-           {"\"version\": 4", "\"version\": 5",
-            "fledge.version must be 4: got 5; use the fledge that wrote it, or train again"},
-           {"\"version\": 4,", "", "fledge must have a key 'version'"},
-           {"\"version\": 4,", "\"version\": 4, \"colour\": 1,", "'fledge.colour' is not known"},
-           {"\"lr\"", "\"rate\"", "fledge.run.rate is not known"},
-           {"\"steps\": \"20\"", "\"steps\": \"-1\"", "fledge.run.steps must be a whole number"},
-           {"\"steps\": \"20\"", "\"steps\": \"2e1\"", "fledge.run.steps must be a whole number"},
-           {"\"steps\": \"20\"", "\"steps\": 20", "fledge.run.steps must be a string"},
-           {"\"steps\": \"20\"", "\"steps\": \"1000000001\"", "number from 1 to 1000000000"},
-           {"\"accumulate\": \"1\"", "\"accumulate\": \"1000000000000\"", "from 1 to 100000"},
-           {"\"batch\": \"2\"", "\"batch\": \"1000001\"", "whole number from 1 to 1000000"},
-           {"\"clip\": \"1\"", "\"clip\": \"1e7\"", "fledge.run.clip must be a number from 0 to "},
-           {"\"seed\": \"1\"", "\"seed\": \" 1\"", "fledge.run.seed must be a whole number"},
-           {"\"n_head\": 1", "\"n_head\": 3", "n_head must divide n_embd, 16: got 3"},
-           {"\"n_embd\": 16", "\"n_embd\": 2147483647", "describes too large a model"},
-           {"\"n_layer\": 1", "\"n_layer\": 1000", "it has too few bytes for the model of its"},
-           {"\"vocab_size\": 22", "\"vocab_size\": 21", "has 22 symbols, the model 21"},
-           {"\"n_layer\": 1", "\"n_layer\": 1, \"n_layer\": 1", "'n_layer' occurs twice"},
-           {"{", "", "its settings: line 2, column 15: nothing may follow the value"},
-           {"{", "\xef\xbb\xbf{", "the text begins with a byte order mark"}}) {
-    CAPTURE(from, to);
-    CHECK_THAT(desk.refused_bytes(
-                   tests::with_metadata(desk.good, "settings", replaced(settings, from, to))),
-               ContainsSubstring(said) && EndsWith(restore));
+  for (const Given& one : given_in(FLEDGE_SOURCE_DIR "/tests/examples/fledge/run_settings.txt")) {
+    CAPTURE(one.given);
+    const std::size_t arrow = one.given.find(" => ");
+    const std::string changed =
+        replaced(settings, one.given.substr(0, arrow), one.given.substr(arrow + 4));
+    CHECK_THAT(desk.refused_bytes(tests::with_metadata(desk.good, "settings", changed)),
+               ContainsSubstring(one.result) && EndsWith(restore));
   }
   std::vector<std::pair<std::string, std::string>> files{
       {tests::with_metadata(desk.good, "notes", replaced(notes, "{", "[")), "line 1, column "},

@@ -1,6 +1,5 @@
 // What is shown on a terminal, in colours and without, in any width; and that no text of a user
 // commands a terminal.
-#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "tests/examples/fledge/training.h"
 #include "tests/support/sanitized.h"
@@ -86,7 +85,6 @@ TEST_CASE("terminals: messages are wrapped between words, results fit the width"
                             {"inspect", run, "--near", "birds"},
                             {"eval", run},
                             {"plot", run},
-                            {"inspect", run, "--what-if", "birds walk", "--row", "walk=birds:1"},
                             Words{"train", desk.poems(), "--no-save", "--no-progress"} + tiny})
     for (const char* language : {"C", "C.UTF-8"})
       for (const std::string& row :

@@ -29,11 +29,6 @@ namespace fs = std::filesystem;
 inline const std::string tiny_model = "--layers 1 --width 16 --heads 1 --context 16 --batch 2 ";
 inline const Words tiny = words(tiny_model + "--steps 20");
 
-inline std::string text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 /// Sentences of thirteen words, drawn from a seed.
 inline std::string small_text(int lines = 60) {
   static constexpr std::array words{"the",  "small", "birds", "sometimes", "walk", "over", "blue",

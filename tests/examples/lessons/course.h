@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "tests/support/folder.h"
 
 namespace testing {
 
@@ -18,19 +19,7 @@ inline const std::filesystem::path source_root = FLEDGE_SOURCE_DIR;
 inline const std::filesystem::path lesson_programs =
     std::filesystem::path(FLEDGE_BINARY_DIR) / "lessons";
 
-inline Lines split_lines(const std::string& text) {
-  std::istringstream stream(text);
-  Lines lines;
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
-
-inline Lines lines_in(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return split_lines(text.str());
-}
+inline Lines lines_in(const std::filesystem::path& path) { return lines_of(text_of(path)); }
 
 /// The words of these lines with one blank between two of them.
 inline std::string joined(const Lines& lines) {

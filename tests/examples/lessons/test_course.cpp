@@ -239,34 +239,6 @@ bool is_among(const Printed& number, const std::vector<Printed>& printed) {
 
 }  // namespace
 
-TEST_CASE("course: what compares, and what searches words and numbers, can fail") {
-  for (const auto& [quoted, printed, same] :
-       std::vector<std::tuple<std::string, std::string, bool>>{
-           {"   ok  a: 0.1400, sum 3", "  ok a: 0.1401, sum 3", true},
-           {"ok a: 0.1400", "ok a: 0.1410", false},
-           {"97 of 100 seeds", "96 of 100 seeds", false},
-           {"walk 0.5", "walk 0.5 birds", false},
-           {"walk 0.5 birds", "walk 0.5", false},
-           {"error 2.1e-14", "error 3.0e-14", true},
-           {"error 2.1e-14", "error 3.0e-12", false},
-           {"error 2.1e-14", "error 0", false}})
-    CHECK(same_line(quoted, printed) == same);
-  CHECK(same_line("birds 0.95", "birds 0.87", 0.1));
-  CHECK_FALSE(same_line("birds 0.95", "birds 0.84", 0.1));
-  CHECK(missing_in({"a", "b", "c"}, {"a", "...", "c"}).empty());
-  CHECK(missing_in({"a", "b", "c"}, {"a", "c"}) == "a");
-  CHECK(has_word("two heads.", "head"));
-  CHECK_FALSE((has_word("ahead", "head") || has_word("head-on", "head")));
-  CHECK(forms_of("layer norm (LayerNorm)") == Lines{"layer norm", "layernorm"});
-  CHECK(forms_of("Adam, AdamW") == Lines{"adam", "adamw"});
-  CHECK(prose_of({"It says 'the mask', v3' is", "a Head", "Read in the code", "softmax"}) ==
-        "it says , v3' is a head");
-  const std::vector<Printed> numbers = decimals_in("000.13 gives 0.314, −10.80 and 5 of 7.");
-  REQUIRE(numbers.size() == 2);
-  CHECK(is_among({0.31, 0.01}, numbers));
-  CHECK_FALSE((is_among({0.33, 0.01}, numbers) || is_among({0.3141, 0.0001}, numbers)));
-}
-
 TEST_CASE("course: a question, a prediction, places in the sources that exist, 80 columns") {
   CHECK(lessons_of_the_course().size() == 28);
   for (const std::string& lesson : lessons_of_the_course()) {
@@ -300,8 +272,8 @@ TEST_CASE("course: what the lessons say to try runs, in 80 columns") {
       const Result result = run({"/bin/sh", "-c", command}, {{"LC_ALL", "C.UTF-8"}});
       CHECK(result.status == 0);
       CHECK(result.err.empty());
-      CHECK(split_lines(result.out).size() >= 2);
-      check_layout(split_lines(result.out));
+      CHECK(lines_of(result.out).size() >= 2);
+      check_layout(lines_of(result.out));
       ++commands;
     }
   CHECK(commands == 25);
@@ -314,7 +286,7 @@ TEST_CASE("course: without UTF-8 tables, maps and curves are ASCII, in 80 column
     const Result result = run({(lesson_programs / name).string()}, {{"LC_ALL", "C"}});
     INFO(name);
     CHECK(result.status == 0);
-    check_layout(split_lines(result.out), true);
+    check_layout(lines_of(result.out), true);
   }
 }
 
@@ -342,7 +314,7 @@ TEST_CASE("course: the README quotes what lessons print, lists all of them, show
 }
 
 TEST_CASE("course: what READMEs quote of make run is what birds prints, one of them all of it") {
-  Lines printed = split_lines(birds_story());
+  Lines printed = lines_of(birds_story());
   while (!printed.empty() && printed.back().empty()) printed.pop_back();
   CHECK(missing_in(printed, quotations("README.md", "```birds").at(""), 0.1) == "");
   const Lines all = quotations("examples/birds/README.md", "```birds").at("");

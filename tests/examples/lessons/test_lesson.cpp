@@ -4,8 +4,8 @@
 #include <fstream>
 
 #include "examples/lessons/lesson_page.h"
-#include "tests/support/catch.h"
 #include "tests/support/folder.h"
+#include "tests/support/given.h"
 #include "tests/support/process.h"
 
 namespace lesson_tests {
@@ -93,26 +93,6 @@ TEST_CASE("lesson: a claim holds or is FALSE") {
           formatted("   %s  %d of 100 seeds (at least 95): learned", verdict, count));
 }
 
-TEST_CASE("lesson: sentences are broken between words at 80 columns, tables are not") {
-  const std::string letters(40, 'a'), wide = letters + " " + letters + " " + letters;
-  const testing::Result result = testing::run_here([&] {
-    Lesson to;
-    to.say(wide + "\n\n  " + wide);
-    to.show("  |\n|");
-    to.claim(true, wide);
-    to.slip("000", wide, "", wide);
-    return 0;
-  });
-  const auto wrapped_at = [&](const std::string& label) {
-    const std::string later(label.size(), ' ');
-    return label + letters + "\n" + later + letters + "\n" + later + letters + "\n";
-  };
-  CHECK(result.out == wrapped_at("   ") + "\n" + wrapped_at("     ") + "  |\n|\n" +
-                          wrapped_at("   ok     ") + "   slip in note 000\n" +
-                          wrapped_at("      says        ") + "      comes out\n" +
-                          wrapped_at("      why         "));
-}
-
 TEST_CASE("lesson text: each kind of block, printed as far as its values are known") {
   const std::string text =
       "## Of one\n\nA sentence\nof two lines, {{a name}}.\n\n**mean**\n\n    1 + 1 = {{a name}}\n"
@@ -158,30 +138,16 @@ TEST_CASE("lesson text: names and values that do not fit are named") {
   const Values a_claim = [](LessonText& to) { to.claim("a", true); };
   const Values two_values = [](LessonText& to) { to.set("a", "1"), to.set("a", "1"); };
   const Values two_claims_of_a = [](LessonText& to) { to.claim("a", true), to.claim("a", true); };
-  struct Row {
-    std::string text;
-    Values body;
-    std::string word;
-  };
-  for (const auto& [text, body, word] : {Row{"{{a}} and b", nothing, "{{a}}"},
-                                         {"- [a] b", nothing, "[a]"},
-                                         {"b", a_value, "{{a}}"},
-                                         {"b", a_claim, "[a]"},
-                                         {"- [a] b", a_value, "[a]"},
-                                         {"{{a}}", two_values, "{{a}}"},
-                                         {"- [a] b", two_claims_of_a, "[a]"},
-                                         {"**median**", nothing, "median"},
-                                         {"### deeper", nothing, "###"},
-                                         {"| a | b |", nothing, "| a"},
-                                         {"```", nothing, "```"},
-                                         {"- [a b", nothing, "[a b"},
-                                         {"> 000: alone", nothing, "000"},
-                                         {"## Read in the code\n\n- a.h: f", nothing, "- a.h"},
-                                         {"## Try\n\n- --beta 3: x", nothing, "--beta"},
-                                         {"## Try\n\n- `--beta`: x", nothing, "value"}}) {
-    INFO(text);
-    CHECK_THROWS_WITH(printed(text, body),
-                      StartsWith("attention/00_sums.md: ") && ContainsSubstring(word));
+  const std::map<std::string, Values> bodies{{"nothing", nothing},
+                                             {"a value", a_value},
+                                             {"a claim", a_claim},
+                                             {"two values", two_values},
+                                             {"two claims", two_claims_of_a}};
+  for (const testing::Given& one :
+       testing::given_in(FLEDGE_SOURCE_DIR "/tests/examples/lessons/misfits.txt")) {
+    INFO(one.given);
+    CHECK_THROWS_WITH(printed(one.given, bodies.at(one.function)),
+                      StartsWith("attention/00_sums.md: ") && ContainsSubstring(one.result));
   }
   Lesson lesson;
   CHECK_THROWS_AS(LessonText("x", "# Title\n\nNo question.\n", two_terms, lesson),

@@ -54,7 +54,7 @@ TEST_CASE("birds in one file: a seed that is no number is refused") {
 }
 
 TEST_CASE("birds in one file: its check notices a wrong gradient") {
-  const std::string whole = source_text(FLEDGE_SOURCE_DIR "/examples/birds_in_one_file.cpp");
+  const std::string whole = text_of(FLEDGE_SOURCE_DIR "/examples/birds_in_one_file.cpp");
   check_notices(changed(whole, {"t <= 500", "t <= 60"}), {},
                 {
                     {"a.dx[ik] += y.dx[ij] * b.x[kj];", ""},

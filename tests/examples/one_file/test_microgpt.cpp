@@ -17,8 +17,7 @@ const std::string microgpt_program = FLEDGE_BINARY_DIR "/microgpt";
 TEST_CASE("microgpt: the 1,000 losses of the published run to 1e-9, and its 20 names") {
   std::vector<double> losses;
   std::vector<std::string> invented, names(32033, "unread");
-  std::istringstream text(
-      source_text(FLEDGE_SOURCE_DIR "/tests/examples/one_file/microgpt_run.txt"));
+  std::istringstream text(text_of(FLEDGE_SOURCE_DIR "/tests/examples/one_file/microgpt_run.txt"));
   for (std::string line, name; std::getline(text, line);) {
     std::istringstream words(line);
     double loss = 0;
@@ -72,7 +71,7 @@ TEST_CASE("microgpt: files of names that are refused; few names; a full disk") {
 }
 
 TEST_CASE("microgpt: its check notices a wrong gradient in each line of the backward pass") {
-  check_notices(source_text(FLEDGE_SOURCE_DIR "/examples/microgpt.cpp"), {"--check"},
+  check_notices(text_of(FLEDGE_SOURCE_DIR "/examples/microgpt.cpp"), {"--check"},
                 {
                     {"add(x.d(t), y.d(t)[i], W[i], W.columns);", ""},
                     {"add(W.d(i), y.d(t)[i], x[t], W.columns);",

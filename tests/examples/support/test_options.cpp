@@ -1,5 +1,5 @@
-// The parser of options, and what is saved, loaded and resumed. tests/command/usage.txt has the
-// sentences; the last test walks the options of all commands.
+// The parser of options, and what is saved, loaded and resumed. The options of all commands:
+// fledge/test_changes_nothing.cpp.
 #include "examples/support/options.h"
 
 #include <algorithm>
@@ -7,15 +7,13 @@
 #include <iterator>
 #include <limits>
 #include <optional>
-#include <tuple>
+#include <sstream>
 
 #include "engine/base/processors.h"
 #include "engine/base/thread_pool.h"
-#include "examples/fledge/commands.h"
-#include "examples/support/version.h"
-#include "tests/examples/fledge/command.h"
-#include "tests/support/catch.h"
-#include "tests/support/refusal.h"
+#include "examples/support/run_main.h"
+#include "tests/support/given.h"
+#include "tests/support/refuses.h"
 
 using namespace fledge;
 using namespace support;
@@ -66,17 +64,16 @@ Options options_for(Config& config) {
   options.add("--layer", "N", config.layer, "of all", {0, 9});
   options.add("-l, --loud", "", config.loud, "says more");
   options.also_known_as("--noisy");
-  options.gone("--old-way", "the page shows it");
   options.add("--no-bias", "", config.bias, "no bias", {}, Lifetime::of_model);
   return options;
 }
 
-using Arguments = std::vector<const char*>;
-using OptionTexts = std::vector<std::string>;
+using Arguments = std::vector<std::string>;
 
-void parse_words(Options& options, Arguments arguments) {
-  arguments.insert(arguments.begin(), "program");
-  options.parse(static_cast<int>(arguments.size()), arguments.data());
+void parse_words(Options& options, const Arguments& arguments) {
+  std::vector<const char*> all{"program"};
+  for (const std::string& argument : arguments) all.push_back(argument.c_str());
+  options.parse(static_cast<int>(all.size()), all.data());
 }
 
 Config config_from(const Arguments& arguments) {
@@ -117,27 +114,10 @@ TEST_CASE("options: arguments set the variables in both forms; the rest keeps it
   Options options = options_for(found);
   options.parse(0, nullptr);
   CHECK(options.given().empty());
-  parse_words(options, {"--count",
-                        "007",
-                        "--ignore-case",
-                        "--order=reversed",
-                        "-o",
-                        "run",
-                        "--loud",
-                        "--no-bias",
-                        "--seed",
-                        "18446744073709551615",
-                        "--shift",
-                        "-10",
-                        "--only",
-                        "a=b",
-                        "--with",
-                        "blue,red",
-                        "--rate=1e-3",
-                        "--layer=0",
-                        "here",
-                        "--",
-                        "-l"});
+  std::istringstream line(
+      "--count 007 --ignore-case --order=reversed -o run --loud --no-bias --shift -10 --only a=b "
+      "--seed 18446744073709551615 --with blue,red --rate=1e-3 --layer=0 here -- -l");
+  parse_words(options, {std::istream_iterator<std::string>(line), {}});
   Config expected;
   expected.count = 7, expected.shift = -10, expected.rate = 1e-3, expected.layer = 0;
   expected.seed = std::numeric_limits<std::uint64_t>::max();
@@ -146,69 +126,42 @@ TEST_CASE("options: arguments set the variables in both forms; the rest keeps it
   expected.colours = {true, false, true};
   expected.only = "a=b", expected.folder = "run";
   CHECK((found == expected));
-  CHECK(options.arguments() == OptionTexts{"here", "-l"});
+  CHECK(options.arguments() == Arguments{"here", "-l"});
   CHECK((options.given() == std::set<std::string>{"--count", "--ignore-case", "--layer", "--loud",
                                                   "--no-bias", "--only", "--order", "--out",
                                                   "--rate", "--seed", "--shift", "--with"}));
   for (const char* value : {"--json", "a=b", "--help", "---"})
-    CHECK(config_from({("--only=" + std::string(value)).c_str()}).only == value);
+    CHECK(config_from({"--only=" + std::string(value)}).only == value);
   CHECK(config_from({"--only", "-"}).only == "-");
 }
 
-TEST_CASE("options: values that are none are refused, on the command line and in a file") {
-  const std::vector<std::tuple<std::string, std::string, OptionTexts>> rows{
-      {"count",
-       "a whole number from 1 to 10",
-       {"0", "11", "9223372036854775808", "x", "5x", " 5", "0x5", "+5", "1e3", "5.0", "--5", "-",
-        "５", "٥", "-99999999999999999999"}},
-      {"seed", "a whole number from 0 to 18446744073709551615", {"18446744073709551616", "-1"}},
-      {"rate",
-       "a number from 0 to 1",
-       {"nan", "0,1", "1x", "0x1p3", " 1", "1 ", "+1", "-0.1", "1.01", "-inf", "1e400", "1e-400"}},
-      {"order", "one of sorted|shuffled|reversed", {"sentence", "sorted|reversed"}},
-      {"with",
-       "one or more of red|green|blue, with commas between them",
-       {"red,gren", "red,", ",red", "red blue", "red|blue"}}};
-  for (const auto& [option, must, values] : rows)
-    for (const std::string& value : values) {
-      const std::string argument = "--" + option + "=" + value;
-      CAPTURE(argument);
-      CHECK_THAT(refused_words({argument.c_str()}),
-                 StartsWith("--" + option + " must be " + must + ": got "));
-      const std::string file = "{\"" + option + "\":\"" + value + "\"}";
+TEST_CASE("options: what is no option, no argument or no value is refused, as refused.txt says") {
+  const auto arguments = [](const std::string& given) {
+    Arguments texts(1);
+    for (const char c : given)
+      c == '|' ? static_cast<void>(texts.emplace_back()) : texts.back().push_back(c);
+    return refused_words(texts);
+  };
+  const auto value_of = [](const std::string& option) {
+    return [option](const std::string& value) {
+      const std::string must = option + " must be ",
+                        file = "{\"" + option + "\":\"" + value + "\"}",
+                        said = refused_words({"--" + option + "=" + value});
+      const std::string what = said.substr(0, said.find(": got "));
+      CHECK_THAT(said, StartsWith("--" + must));
       CHECK_THAT(refusal<FormatError>([&] { loaded(file); }),
                  StartsWith("line 1, column ") &&
-                     ContainsSubstring(": " + option + " must be " + must + ": got '" + value));
-    }
-  CHECK(
-      refused_words({"--layer=10"}).starts_with("--layer must be a whole number from 0 to 9: got"));
-}
-
-TEST_CASE("options: what is no option, no argument, or has no value") {
-  const std::string quotes = " | a text of several words needs quotes around it: ";
-  const std::vector<std::pair<Arguments, std::string>> rows{
-      {{"-loud"}, "unknown option '-loud' | did you mean '--loud'? all options: train --help"},
-      {{"-x"}, "unknown option '-x' | see 'train --help'"},
-      {{"---"}, "unknown option '---' | "},
-      {{"--number=3"}, "unknown option '--number' | use --count N"},
-      {{"--n_count"}, "unknown option '--n_count' | use --count N"},
-      {{"--noisy"}, "unknown option '--noisy' | use --loud"},
-      {{"--old-way=x"}, "unknown option '--old-way' | the page shows it"},
-      {{"-o", "-l"}, "--out needs a value | "},
-      {{"--only", "--loud"}, "--only needs a value | write --only NAME"},
-      {{"--only", "--", "--help"}, "--only needs a value | write --only NAME, or --only=-- for"},
-      {{"--only", "--- a b"}, "--only needs a value | write --only NAME, or '--only=--- a b' for"},
-      {{"--order", ""}, "--order has an empty value | "},
-      {{"--order", "sortde"},
-       "--order must be one of sorted|shuffled|reversed: got 'sortde' | did you "
-       "mean 'sorted'?"},
-      {{"-o", "a", "--out", "b"}, "--out was given twice | give it once"},
-      {{"-o", "-"}, "--out must be a name: got '-' | write --out DIR, or ./- if this is the name"},
-      {{"run", "a", "b"}, "unexpected argument 'b'" + quotes + "'a b'"},
-      {{"run", "a", "--only", "c", "d"}, "unexpected argument 'd'" + quotes + "'c d'"},
-      {{"run", "--- birds"},
-       "unknown option '--- birds' | write -- in front of an argument that begins with -"}};
-  for (const auto& [arguments, said] : rows) CHECK_THAT(refused_words(arguments), StartsWith(said));
+                     ContainsSubstring(": " + what.substr(2) + ": got '" + value));
+      return what.substr(std::min(must.size() + 2, what.size()));
+    };
+  };
+  testing::check_given(FLEDGE_SOURCE_DIR "/tests/examples/support/refused.txt",
+                       {{"arguments", arguments},
+                        {"value of --count", value_of("count")},
+                        {"value of --seed", value_of("seed")},
+                        {"value of --rate", value_of("rate")},
+                        {"value of --order", value_of("order")},
+                        {"value of --with", value_of("with")}});
   CHECK_THROWS_AS(config_from({"--nonsense", "--count", "x", "-h"}), HelpRequest);
   CHECK_THROWS_AS(config_from({"--only", "--help-all"}), HelpRequest);
   // Whatever is typed, the message is short and harmless.
@@ -216,7 +169,7 @@ TEST_CASE("options: what is no option, no argument, or has no value") {
        {std::string("\x1b]0;title\x07\n\r\t\x7f\xC2\x9B\xFF\xE2\x80\xAE"),
         "a" + std::string(3000, '\xCC'), std::string(1000000, '9'), std::string("%s%n\n\n")})
     for (const char* before : {"--", "--count=", "--loud=", "-"}) {
-      const std::string message = refused_words({(before + hostile).c_str()});
+      const std::string message = refused_words({before + hostile});
       CHECK(message.size() < 500);
       CHECK(message.find_first_of("\x1b\x07\r\n\x7f\xFF") == std::string::npos);
     }
@@ -276,7 +229,7 @@ TEST_CASE("options: --threads sets their number, at most one for each processor;
   for (const int count : {1, 2, 256}) {
     Options options("birds", "Q, K and V learn to raise the association of walk with birds.");
     options.threads();
-    parse_words(options, {"--threads", std::to_string(count).c_str()});
+    parse_words(options, {"--threads", std::to_string(count)});
     CHECK(threads() == std::min(count, processors));
   }
   set_threads(before);
@@ -285,34 +238,4 @@ TEST_CASE("options: --threads sets their number, at most one for each processor;
   const std::string version = version_of("fledge train").substr(std::string("fledge ").size());
   CHECK_THAT(text, ContainsSubstring("project(fledge VERSION " + version + " "));
   CHECK_THROWS_WITH(config_from({"--nonsense", "--version"}), Equals("train " + version + "\n"));
-}
-
-TEST_CASE("options: every option of every command refuses to be empty, repeated or alone") {
-  const auto refused = [](const std::string& command, const OptionTexts& words) {
-    OptionTexts line = words;
-    line.insert(line.begin(), command);
-    const testing::Result result = testing::fledge_says(line);
-    CHECK(result.status == 2);
-    CHECK(result.out.empty());
-    return testing::lines_of(result.err).at(0);
-  };
-  for (const Command& command : commands())
-    for (const auto& [name, argument] : testing::options_of(command.name)) {
-      const std::string before = "fledge " + command.name + ": " + name;
-      CAPTURE(before);
-      if (argument.empty()) {
-        CHECK(refused(command.name, {name, name}) == before + " was given twice");
-        CHECK(refused(command.name, {name + "=1"}) == before + " takes no value");
-        continue;
-      }
-      CHECK(refused(command.name, {name}) == before + " needs a value");
-      CHECK(refused(command.name, {name, ""}) == before + " has an empty value");
-      // One of these is a value of the option.
-      std::set<std::string> said;
-      for (const std::string& value :
-           {std::string("2"), std::string("50"), std::string("300"), std::string("0.5"),
-            argument.substr(0, argument.find_first_of("|,"))})
-        said.insert(refused(command.name, {name + "=" + value, name + "=" + value}));
-      CHECK(said.contains(before + " was given twice"));
-    }
 }

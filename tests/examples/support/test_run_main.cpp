@@ -1,13 +1,12 @@
+// A program's errors and their statuses. What cannot be written: birds/test_birds_command.cpp.
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
 
-#include "examples/support/errors.h"
 #include "examples/support/run_main.h"
 #include "tests/support/catch.h"
 #include "tests/support/process.h"
@@ -18,8 +17,8 @@ using testing::run_here;
 
 namespace {
 
-Result main_with(const std::function<int()>& body, const char* out_path = nullptr) {
-  return run_here([&] { return run_main("birds", body); }, out_path);
+Result main_with(const std::function<int()>& body) {
+  return run_here([&] { return run_main("birds", body); });
 }
 
 int print(const char* text) {
@@ -107,39 +106,4 @@ TEST_CASE("with_advice: what nn throws about its input is unusable, with what to
   check(InputError("none", "other"), 3, "none\n       other");
   check(fledge::WriteError("write", "x", EIO), 1, "cannot write 'x'");
   CHECK(with_advice("", [] { return 7; }) == 7);
-}
-
-TEST_CASE("run_main: results that cannot be written are a failure") {
-  const Result closed = main_with([] {
-    close(STDOUT_FILENO);
-    return print("x");
-  });
-  CHECK(closed.status == 1);
-  CHECK_THAT(closed.err, StartsWith("birds: cannot write to standard output: "));
-  if (access("/dev/full", W_OK) != 0) return;  // Linux and NetBSD have it
-  const Result small = main_with([] { return print("x"); }, "/dev/full");
-  CHECK(small.status == 1);
-  CHECK_THAT(small.err, StartsWith("birds: cannot write to standard output: "));
-  const std::string much(1000000, 'x');
-  const Result large = main_with([&] { return print(much.c_str()); }, "/dev/full");
-  CHECK(large.status == 1);
-  CHECK(large.err ==
-        "birds: cannot write to standard output: No space left on device\n"
-        "       make room on the disk; then try again\n");
-  CHECK(main_with([] { return print("x") + 3; }, "/dev/full").status == 3);
-  CHECK(main_with([] { return 0; }, "/dev/full").status == 0);
-}
-
-TEST_CASE("run_main: a reader that has gone is no news") {
-  for (const std::size_t size : {std::size_t{1}, std::size_t{1000000}}) {
-    const Result result = main_with([size] {
-      std::signal(SIGPIPE, SIG_IGN);
-      int ends[2];
-      if (pipe(ends) != 0 || dup2(ends[1], STDOUT_FILENO) < 0) return 99;
-      close(ends[0]);
-      return print(std::string(size, 'x').c_str());
-    });
-    CHECK(result.status == 1);
-    CHECK(result.err.empty());
-  }
 }

@@ -1,5 +1,6 @@
-// What a stream is, and what it gets: colours, Unicode, so many columns; how tokens are shown.
-#include "examples/support/terminal.h"
+// How many columns a stream has, what is painted, and how tokens are shown. Who gets colours
+// and Unicode: fledge/test_terminals.cpp.
+#include "examples/support/text.h"
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -38,43 +39,7 @@ std::string said_with(const Variables& variables, unsigned short columns,
       .out;
 }
 
-std::string yes_or_no(bool truth) { return truth ? "yes" : "no"; }
-
 }  // namespace
-
-TEST_CASE("colour_wanted: the user's wish, then the stream") {
-  const std::string kind = "xterm-256color";
-  for (const auto& [variables, said] : std::vector<std::pair<Variables, std::string>>{
-           {{{"TERM", kind}}, "yes no"},
-           {{{"TERM", kind}, {"NO_COLOR", "1"}}, "no no"},
-           {{{"TERM", kind}, {"NO_COLOR", ""}}, "yes no"},
-           {{{"TERM", kind}, {"FORCE_COLOR", "1"}}, "yes yes"},
-           {{{"NO_COLOR", "0"}, {"FORCE_COLOR", "1"}}, "no no"},
-           {{{"FORCE_COLOR", ""}}, "no no"},
-           {{{"TERM", "dumb"}}, "no no"},
-           {{{"TERM", ""}}, "no no"},
-           {{}, "no no"}})
-    CHECK(said_with(variables, 80, [](std::FILE* terminal, std::FILE* file) {
-            return yes_or_no(colour_wanted(terminal)) + " " + yes_or_no(colour_wanted(file));
-          }) == said);
-  CHECK(said_with({}, 80, [](std::FILE* terminal, std::FILE* file) {
-          return yes_or_no(is_terminal(terminal)) + yes_or_no(is_terminal(file)) +
-                 yes_or_no(is_terminal(nullptr));
-        }) == "yesnono");
-}
-
-TEST_CASE("unicode_wanted: the first locale variable that says anything decides") {
-  const std::string german = "de_DE.UTF-8";
-  for (const auto& [variables, said] : std::vector<std::pair<Variables, std::string>>{
-           {{}, "no"},
-           {{{"LANG", german}}, "yes"},
-           {{{"LC_CTYPE", "C"}, {"LANG", german}}, "no"},
-           {{{"LC_ALL", "C.utf8"}, {"LC_CTYPE", "C"}}, "yes"},
-           {{{"LC_ALL", ""}, {"LC_CTYPE", ""}, {"LANG", german}}, "yes"},
-           {{{"LANG", "de_DE.ISO-8859-1"}}, "no"}})
-    CHECK(said_with(variables, 80,
-                    [](std::FILE*, std::FILE*) { return yes_or_no(unicode_wanted()); }) == said);
-}
 
 TEST_CASE("terminal_width: the terminal, COLUMNS, 80; within 20 and 200; of sentences 40 to 80") {
   const auto widths = [](unsigned short columns, const Variables& variables) {
@@ -92,25 +57,15 @@ TEST_CASE("terminal_width: the terminal, COLUMNS, 80; within 20 and 200; of sent
     CHECK(widths(0, {{"COLUMNS", none}}) == "80 80 80");
 }
 
-TEST_CASE("Paint: colours and grounds when on, the text itself when off") {
+TEST_CASE("Paint: colours when on, the text itself when off") {
   const Paint on{true}, off;
-  CHECK(off.bold("x") + off.good("y") + off.ground("z", 1) == "xyz");
+  CHECK(off.bold("x") + off.good("y") == "xy");
   CHECK(on.bold("").empty());
   CHECK(on.bold(on.bad("x") + "y") == "\x1b[1m\x1b[38;5;166mx\x1b[39my\x1b[22m");
   for (const std::string& text :
        {on.bold("ä鳥"), on.dim("ä鳥"), on.good("ä鳥"), on.bad("ä鳥"), on.accent("ä鳥")})
     CHECK(display_width(text) == 3);
   CHECK(on.good("x") != on.bad("x"));
-  for (const auto& [share, colour] : {std::pair{0.05, "230"},
-                                      {0.25, "222"},
-                                      {0.5, "214"},
-                                      {0.74, "214"},
-                                      {0.75, "208"},
-                                      {1., "208"}})
-    CHECK(on.ground("walk", share) ==
-          "\x1b[38;5;16;48;5;" + std::string(colour) + "mwalk\x1b[39;49m");
-  CHECK(on.ground("walk", 0.04) == "walk");
-  CHECK(on.ground("walk", NAN) == "walk");
 }
 
 TEST_CASE("token_label: line breaks, blanks and tabs are visible; the rest is harmless") {

@@ -1,44 +1,86 @@
-// Texts for a terminal: harmless, measured in columns, cut, padded, wrapped; hints for misspelt words.
+// Texts for a terminal, and what is drawn of characters in one line: shown.txt has what each
+// function says, here is what holds of any text.
 #include "examples/support/text.h"
 
+#include <cstdlib>
 #include <ctime>
+#include <iterator>
 #include <random>
+#include <sstream>
 
-#include "tests/support/catch.h"
+#include "examples/support/drawn.h"
+#include "tests/support/given.h"
 
 using namespace support;
 
 namespace {
 
-/// What a function gave, and what it should give.
-using Shown = std::vector<std::pair<std::string, std::string>>;
+/// f(number, what stands behind it and a blank)
+template <class F>
+auto of_number(F f) {
+  return [f](const std::string& given) {
+    return f(std::atoi(given.c_str()), given.substr(given.find(' ') + 1));
+  };
+}
 
-void check_shown(const Shown& rows) {
-  for (const auto& [given, wanted] : rows) CHECK(given == wanted);
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+std::vector<double> numbers_of(const std::string& text) {
+  std::vector<double> numbers;
+  for (const std::string& word : words_of(text))
+    numbers.push_back(std::strtod(word.c_str(), nullptr));
+  return numbers;
 }
 
 }  // namespace
 
-TEST_CASE("text: what commands or misleads a terminal, a shell or a page is escaped") {
-  check_shown(
-      {{printable("walk ä 鳥 🐦"), "walk ä 鳥 🐦"},
-       {printable("\x1b[2J\x07\nb\r\t\x7f"), R"(\x1b[2J\x07\x0ab\x0d\x09\x7f)"},
-       {printable(std::string_view("\0", 1)), R"(\x00)"},
-       {printable("\xC2\x9B-\x9B-\xFF\xE2\x82"), R"(\xc2\x9b-\x9b-\xff\xe2\x82)"},
-       {printable("\xE2\x80\xAE\xE2\x81\xA6\xEF\xBB\xBF\xE2\x80\xA8"),
-        R"(\xe2\x80\xae\xe2\x81\xa6\xef\xbb\xbf\xe2\x80\xa8)"},
-       {support::quoted(""), "''"},
-       {support::quoted("a\nb\x1b[0m"), R"('a\x0ab\x1b[0m')"},
-       {support::quoted(std::string(80, 'x')), "'" + std::string(80, 'x') + "'"},
-       {support::quoted(std::string(81, 'x')), "'" + std::string(80, 'x') + "...'"},
-       {markup_escaped("</script><b a=\"&\">"), "&lt;/script&gt;&lt;b a=&quot;&amp;&quot;&gt;"},
-       {markup_escaped("a\x1b[1m\xff"), "a\\x1b[1m\\xff"},
-       {shell_word("runs/a-1_b.2"), "runs/a-1_b.2"},
-       {shell_word("my run"), "'my run'"},
-       {shell_word("it's"), R"('it'\''s')"},
-       {shell_word(""), "''"},
-       {shell_word("a$(b)\x1b"), R"($'a$(b)\x1b')"},
-       {shell_word("it's\\\na"), R"($'it\'s\\\x0aa')"}});
+TEST_CASE("text, sparkline and bar: what the functions say") {
+  const auto wrapped_in = [](int columns, const std::string& given) {
+    std::string lines =
+        wrapped(given.substr(given.find(' ') + 1), columns, std::atoi(given.c_str()));
+    std::replace(lines.begin(), lines.end(), '\n', '|');
+    return lines;
+  };
+  const auto closest_of = [](const std::string& given) {
+    const std::size_t of = given.find(" of ");
+    return closest(given.substr(0, of), words_of(given.substr(of + 4)));
+  };
+  const auto bar_of = [](bool unicode) {
+    return [unicode](const std::string& given) {
+      const std::vector<double> numbers = numbers_of(given);
+      return bar(numbers.at(0), static_cast<int>(numbers.at(1)), unicode);
+    };
+  };
+  testing::check_given(
+      FLEDGE_SOURCE_DIR "/tests/examples/support/shown.txt",
+      {{"printable", [](auto& text) { return printable(text); }},
+       {"quoted", [](auto& text) { return support::quoted(text); }},
+       {"markup_escaped", [](auto& text) { return markup_escaped(text); }},
+       {"shell_word", [](auto& text) { return shell_word(text); }},
+       {"display_width", [](auto& text) { return std::to_string(display_width(text)); }},
+       {"pad_left", of_number([](int n, const std::string& text) { return pad_left(text, n); })},
+       {"pad_right", of_number([](int n, const std::string& text) { return pad_right(text, n); })},
+       {"cut", of_number([](int n, const std::string& text) { return cut(text, n); })},
+       {"cut with three points",
+        of_number([](int n, const std::string& text) { return cut(text, n, "..."); })},
+       {"wrapped", of_number(wrapped_in)},
+       {"thousands", [](auto& number) { return thousands(std::stoll(number)); }},
+       {"counted lines", [](auto& number) { return counted(std::stoll(number), "line"); }},
+       {"percent", [](auto& share) { return percent(std::stod(share)); }},
+       {"closest", closest_of},
+       {"sparkline", [](auto& numbers) { return sparkline(numbers_of(numbers), true); }},
+       {"sparkline in ASCII", [](auto& numbers) { return sparkline(numbers_of(numbers), false); }},
+       {"bar", bar_of(true)},
+       {"bar in ASCII", bar_of(false)}});
+  for (int i = 0; i <= 100; ++i) CHECK(display_width(bar(i / 100.0, 7, true)) == 7);
+}
+
+TEST_CASE("text: what is printed is harmless, and printed again the same") {
+  const std::string most(80, 'x');
+  CHECK(support::quoted(most) == "'" + most + "'");
+  CHECK(support::quoted(most + "x") == "'" + most + "...'");
   CHECK(support::quoted(std::string(1000000, '\x01')).size() == 2 + 80 * 4 + 3);
   std::mt19937 random(3);
   int wrong = 0;
@@ -56,34 +98,12 @@ TEST_CASE("text: what commands or misleads a terminal, a shell or a page is esca
   CHECK(wrong == 0);
 }
 
-TEST_CASE("text: widths are columns, not bytes") {
-  for (const auto& [text, columns] :
-       std::vector<std::pair<std::string, int>>{{"", 0},
-                                                {"Vögel", 5},
-                                                {"Vo\xCC\x88gel", 5},
-                                                {"鳥が歩く", 8},
-                                                {"새", 2},
-                                                {"\xE1\x84\x89\xE1\x85\xA2", 2},  // in two letters
-                                                {"ｗａ", 4},
-                                                {"🐦", 2},
-                                                {"░█▁─…", 5},
-                                                {"\xFF", 1},
-                                                {"\x1b[38;5;32mgood\x1b[39m", 4},
-                                                {"\x1b[2J", 4}})  // not a colour
-    CHECK(display_width(text) == columns);
-  check_shown({{pad_left("ä", 3), "  ä"},
-               {pad_right("鳥", 3), "鳥 "},
-               {pad_right("\x1b[1mx\x1b[22m", 2), "\x1b[1mx\x1b[22m "},
-               {pad_left("walk", 2), "walk"},
-               {pad_right("walk", -1), "walk"},
-               {cut("walk", 4), "walk"},
-               {cut("walking", 6), "walki…"},
-               {cut("walking", 6, "..."), "wal..."},
-               {cut("鳥が歩く", 6), "鳥が…"},
-               {cut("o\xCC\x88rtlich", 2), "o\xCC\x88…"},
-               {cut("walk", 1), "…"},
-               {cut("walk", 0), ""},
-               {cut("walk", 2, "..."), ""}});
+TEST_CASE("text: what is cut, padded, wrapped or formatted keeps colours and any length") {
+  const std::string bold = "\x1b[1mx\x1b[22m", word(500, 'a');
+  CHECK(pad_right(bold, 2) == bold + " ");
+  CHECK(wrapped(bold + " two", 5) == bold + " two");
+  CHECK(formatted("%s!", word.c_str()) == word + "!");
+  CHECK(formatted("%d of %.2f", 3, 0.5) == "3 of 0.50");
   std::string tower = "a";
   for (int i = 0; i < 1000; ++i) tower += "\xCC\x88";
   CHECK(cut(tower, 80).size() < 700);
@@ -93,61 +113,13 @@ TEST_CASE("text: widths are columns, not bytes") {
     CHECK(display_width(part) <= columns);
     CHECK((part == text) == (columns >= display_width(text)));
   }
-}
-
-TEST_CASE("text: lines break between words and keep to their columns") {
-  check_shown({{wrapped("", 10), ""},
-               {wrapped("birds sometimes walk", 20), "birds sometimes walk"},
-               {wrapped("birds sometimes walk", 19), "birds sometimes\nwalk"},
-               {wrapped("birds sometimes walk", 8, 2), "birds\n  sometimes\n  walk"},
-               {wrapped("  birds walk", 7, 2), "  birds\n  walk"},
-               {wrapped("one two\nthree four", 8), "one two\nthree\nfour"},
-               {wrapped("one\n\n  two", 8), "one\n\n  two"},
-               {wrapped("鳥が 歩く", 8), "鳥が\n歩く"},
-               {wrapped("\x1b[1mone\x1b[22m two", 7), "\x1b[1mone\x1b[22m two"}});
-}
-
-TEST_CASE("text: numbers in messages") {
-  const std::string word(500, 'a');
-  check_shown({{thousands(999), "999"},
-               {thousands(-1000), "-1,000"},
-               {thousands(1115394), "1,115,394"},
-               {counted(0, "line"), "0 lines"},
-               {counted(1, "line"), "1 line"},
-               {counted(1200, "line"), "1,200 lines"},
-               {percent(0.126), "12.6 %"},
-               {percent(1), "100.0 %"},
-               {percent(0.0576), "5.8 %"},
-               {percent(0.0007), "0.07 %"},
-               {percent(0.00001), "<0.01 %"},
-               {percent(0), "0 %"},
-               {formatted("%s!", word.c_str()), word + "!"},
-               {formatted("%d of %.2f", 3, 0.5), "3 of 0.50"}});
   int letters = 0;
   for (int c = 0; c < 256; ++c) letters += is_letter(static_cast<char>(c));
   CHECK(letters == 52);
   for (const char c : {'a', 'z', 'A', 'Z'}) CHECK(is_letter(c));
 }
 
-TEST_CASE("closest: the word that was meant") {
-  const std::vector<std::string> known{"--help", "--seed", "--only", "--json", "--numbers"};
-  check_shown({{closest("--sede", known), "--seed"},
-               {closest("--sed", known), "--seed"},
-               {closest("--seedd", known), "--seed"},
-               {closest("-seed", known), "--seed"},
-               {closest("--num", known), "--numbers"},
-               {closest("--jsno", known), "--json"},
-               {closest("--verbose", known), ""},
-               {closest("", known), ""},
-               {closest("x", {}), ""},
-               {closest("ad", {"a", "add"}), "add"},
-               {closest("sofmax", {"matmul", "softmax", "log_softmax"}), "softmax"},
-               {closest("b", {"a"}), ""},
-               {closest("x", {""}), ""},
-               {closest("walkx", {"wxyz", "walky", "walk"}), "walky"},  // the first of the nearest
-               {closest("wa", {"wa", "walk"}), "wa"},
-               {closest("abcdefghi", {"abcdef"}), ""}});  // three letters more: half of the word
-  // A hint costs little, whatever the words.
+TEST_CASE("closest: a hint costs little, whatever the words") {
   std::mt19937 random(7);
   std::vector<std::string> anagrams(1'000'000, "abcdefghijklmnopqrstuvwx");
   for (std::string& each : anagrams) std::shuffle(each.begin(), each.end(), random);

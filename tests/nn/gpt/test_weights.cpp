@@ -1,13 +1,14 @@
-// The weights of a model in a file and in a folder: read as they were written, as other programs write
-// them, and refused by the first difference. Folders without model.safetensors: tests/formats.
+// The weights of a model in a file and in a folder: read as they were written, as other programs
+// write them, and refused by the first difference. Folders without weights: tests/formats;
+// those that lack or damage a file: command/damaged.txt; PyTorch's: programs/compare_dump.cpp.
 #include "nn/gpt/weights.h"
 
 #include <cstdlib>
 #include <filesystem>
 
+#include "nn/io/files.h"
 #include "tests/nn/modules.h"
 #include "tests/support/catch.h"
-#include "tests/support/dump.h"
 #include "tests/support/folder.h"
 #include "tests/support/refuses.h"
 
@@ -161,18 +162,6 @@ TEST_CASE("model weights: the first difference is named") {
                              std::to_string(bytes.size()) + " bytes"));
 }
 
-TEST_CASE("model folder: PyTorch's models are read as they are, and computed alike") {
-  for (const char* name : {"bias", "no_bias"}) {
-    const std::string dumps = fs::path(__FILE__).parent_path() / "dumps";
-    const auto errors = dump_errors(dumps + "/" + name);
-    CHECK(errors.size() == (std::string(name) == "bias" ? 2 + 28 : 2 + 20));
-    for (const auto& [quantity, error] : errors) {
-      INFO(name << ": " << quantity);
-      CHECK(error <= rounding);  // programs/compare_dump computes them in double, to 1e-12
-    }
-  }
-}
-
 TEST_CASE("model folder: what is written is read again; without a key the file decides on biases") {
   const Desk folder;
   const LanguageModel model = model_with(1, Bias::without);
@@ -187,42 +176,6 @@ TEST_CASE("model folder: what is written is read again; without a key the file d
   CHECK(read_model(folder.path()).model.sizes.bias == Bias::with);  // zeros, in the file
   write_file(folder.path() + "/model.safetensors", stored_bytes(arrays_of(model, "transformer.")));
   CHECK(read_model(folder.path()).model.sizes.bias == Bias::without);
-}
-
-TEST_CASE("model folder: what is wrong names its file") {
-  const Desk folder;
-  const LanguageModelSizes sizes = model_with(1, Bias::without).sizes;
-  const std::string config = folder.path() + "/config.json",
-                    weights = folder.path() + "/model.safetensors";
-  const auto about = [](const std::string& file, const std::string& reason) {
-    return "cannot read '" + file + "': " + reason;
-  };
-  CHECK(reading_model(folder.path()) == about(config, "no such file or directory"));
-  write_file(config, config_json(sizes));
-  CHECK(reading_model(folder.path()) == about(weights, "no such file or directory"));
-  write_file(weights, "birds");
-  CHECK(
-      reading_wrong(folder.path()) ==
-      about(
-          weights,
-          "the first 8 bytes must be the length of a header, which follows: the file has 5 bytes"));
-  write_file(weights, file_of(model_with(1, Bias::without)));
-  write_file(config, "{}");
-  CHECK(reading_wrong(folder.path()) ==
-        about(config, "line 1, column 1: the text must have a key 'vocab_size'"));
-  LanguageModelSizes wrong = sizes;
-  wrong.vocabulary = 6;
-  write_file(config, config_json(wrong));
-  CHECK(reading_wrong(folder.path()) ==
-        about(weights, "its tensors: 'wte.weight' must have shape (6, 4): the file has (5, 4)"));
-  wrong.vocabulary = 1'000'000;
-  write_file(config, config_json(wrong));
-  CHECK(reading_wrong(folder.path()) ==
-        about(weights, "the model has 4000436 numbers, and the file has " +
-                           std::to_string(fs::file_size(weights)) + " bytes"));
-  fs::remove(config);
-  fs::create_directory(config);
-  CHECK(reading_model(folder.path()) == about(config, "it is a folder"));
 }
 
 TEST_CASE("model folder: for the folder of a cache, the error names the folder of the model") {

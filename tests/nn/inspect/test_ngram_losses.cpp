@@ -92,34 +92,7 @@ TokenText documents_of(const std::string& text) {
   return read_corpus(text, {.reading = Reading::lines, .tokens = Tokens::word, .valid = 0}).train;
 }
 
-/// The probabilities of the tokens of a document multiply to the probability of the document. So
-/// the sum of −ln p over its tokens is −ln of the share of the documents that are equal to it.
-double from_whole_documents(const TokenText& text) {
-  std::map<std::vector<Dim>, double> equal;
-  double tokens = 0;
-  for (std::size_t d = 0; d + 1 < text.starts.size(); ++d) {
-    const auto at = [&](std::size_t i) {
-      return text.tokens.begin() + static_cast<std::ptrdiff_t>(i);
-    };
-    equal[{at(text.starts[d]), at(text.starts[d + 1] + 1)}] += 1;
-    tokens += static_cast<double>(text.starts[d + 1] - text.starts[d]);
-  }
-  double sum = 0;
-  for (const auto& [document, times] : equal)
-    sum -= times * std::log(times / static_cast<double>(text.documents()));
-  return sum / tokens;
-}
-
 }  // namespace
-
-TEST_CASE("without a history a table counts tokens") {
-  // four of each of two, one more of each of three: (4 + 1) / (8 + 3)
-  CHECK_THAT(p_of_last(abab, {0}, 3, 0), WithinAbs(5.0 / 11, 1e-15));
-  CHECK_THAT(p_of_last(abab, {2}, 3, 0), WithinAbs(1.0 / 11, 1e-15));
-  CHECK_THAT(ngram_losses(abab, stream({0, 2}), 3, 0).at(0),
-             WithinAbs(-0.5 * (std::log(5.0 / 11) + std::log(1.0 / 11)), 1e-15));
-  CHECK_THAT(p_of_last({}, {1}, 4, 3), WithinAbs(0.25, 1e-15));
-}
 
 TEST_CASE(
     "a history of one predicts what follows, one that was never seen leaves it to a shorter") {
@@ -199,22 +172,6 @@ TEST_CASE("least loss: sums by hand, and 0 where every beginning goes on in one 
         {"a b c\n", 0.0},
         {"a b c\na b c\n", 0.0}})
     CHECK_THAT(least_loss(documents_of(text)), WithinAbs(by_hand, by_hand > 0 ? 1e-12 : 0));
-}
-
-TEST_CASE("least loss: the same by the entropy of whole documents") {
-  Rng rng(5);
-  for (int text = 0; text < 20; ++text) {
-    CAPTURE(text);
-    std::string lines;
-    for (int line = 0; line < 30; ++line) {
-      for (int words = 1 + static_cast<int>(3 * rng.uniform()); words > 0; --words)
-        lines += std::string(1, static_cast<char>('a' + static_cast<int>(3 * rng.uniform()))) + " ";
-      lines += "\n";
-    }
-    const TokenText documents = documents_of(lines);
-    CHECK(least_loss(documents) > 0.1);
-    CHECK_THAT(least_loss(documents), WithinAbs(from_whole_documents(documents), 1e-12));
-  }
 }
 
 TEST_CASE("least loss: a model that learns a text by heart comes near it, and not below") {

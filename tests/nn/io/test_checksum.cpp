@@ -2,7 +2,7 @@
 
 #include "tests/support/catch.h"
 #include "tests/support/folder.h"
-#include "tests/support/refusal.h"
+#include "tests/support/refuses.h"
 
 using namespace fledge;
 using tests::refusal;

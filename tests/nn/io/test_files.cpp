@@ -1,9 +1,8 @@
-// Files, bytes that are read in parts, and folders: a file of a locked folder is replaced whole or
-// not at all, whatever stops the program, whatever fails, whatever else is there.
+// Files, bytes that are read in parts, and folders. That a file of a locked folder is replaced
+// whole or not at all, whatever stops the program and whatever fails, is what tests/faults shows.
 #include "nn/io/files.h"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -17,8 +16,7 @@
 #include "tests/support/catch.h"
 #include "tests/support/folder.h"
 #include "tests/support/process.h"
-#include "tests/support/refusal.h"
-#include "tests/support/stopped.h"
+#include "tests/support/refuses.h"
 
 namespace fs = std::filesystem;
 using namespace fledge;
@@ -292,50 +290,10 @@ TEST_CASE("locked folder: a file is replaced, and nothing else stays") {
   }
 }
 
-TEST_CASE(
-    "locked folder: killed in front of any change, or at one that fails, a file is old or new") {
-  // unlink, fsync, rename, fsync
-  for (int change = 0; change <= 4; ++change) {
-    CAPTURE(change);
-    const std::string expected = change < 3 ? "old" : "new";
-    const Old desk;
-    const LockedFolder folder(desk.path());
-    const auto replace = [&] { folder.replace("one", "new"); };
-    CHECK(testing::ends_before(change, replace) == (change == 4));
-    CHECK(desk.found() == expected);
-    for (const int error : {ENOSPC, EIO, EACCES}) {
-      folder.replace("one", "old");  // what was left is in nobody's way
-      CHECK(!fs::exists(desk / ".fledge-new"));
-      CHECK_THAT(testing::with_failure(change, error, replace),
-                 StartsWith(change < 4 ? "cannot " : ""));
-      CHECK(desk.found() == expected);
-    }
-    folder.replace("one", "old");
-    if (change == 1 || change == 3)  // an interrupted fsync is tried again
-      CHECK(testing::with_failure(change, EINTR, replace).empty());
-  }
-}
-
 TEST_CASE("locked folder: who has the lock removes what a killed writer left") {
   const Old desk;
   write_file(desk / ".fledge-new", "half a r");
   const LockedFolder folder(desk.path());
-  CHECK(!fs::exists(desk / ".fledge-new"));
-}
-
-TEST_CASE("locked folder: a disk that is full in the middle of a write") {
-  const Old desk;
-  const auto result = run_here([&] {
-    std::signal(SIGXFSZ, SIG_IGN);
-    const rlimit most{100'000, 100'000};
-    setrlimit(RLIMIT_FSIZE, &most);
-    const LockedFolder folder(desk.path());
-    const std::string said =
-        refusal<WriteError>([&] { folder.replace("one", std::string(300'000, 'x')); });
-    return said == "cannot write '" + (desk / "one") + "': file too large" ? 0 : 1;
-  });
-  CHECK(result.status == 0);
-  CHECK(desk.found() == "old");
   CHECK(!fs::exists(desk / ".fledge-new"));
 }
 

@@ -12,7 +12,7 @@
 
 #include "tests/support/catch.h"
 #include "tests/support/json_reader.h"
-#include "tests/support/refusal.h"
+#include "tests/support/refuses.h"
 #include "tests/support/sanitized.h"
 
 using namespace fledge;

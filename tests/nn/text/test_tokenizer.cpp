@@ -11,7 +11,6 @@
 #include "tests/support/gpt2_sized.h"
 #include "tests/support/processor_time.h"
 #include "tests/support/random_tokenizer.h"
-#include "tests/support/refusal.h"
 #include "tests/support/refuses.h"
 #include "tests/support/sanitized.h"
 

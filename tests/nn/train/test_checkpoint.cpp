@@ -10,7 +10,7 @@
 #include "nn/io/safetensors.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"
-#include "tests/support/refusal.h"
+#include "tests/support/refuses.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/stored_file.h"
 

@@ -1,13 +1,16 @@
-// The attention weights of a pass over a text: of each layer, head, query and key.
+// The attention weights of a pass over a text, of each layer, head, query and key: as JSON, as
+// rows, and as `generate --attention` and `train --probe` show them, one head as a map, several as
+// thumbnails.
 //
-// Not here: showing them to people (attention_report.h). Key idea: the weights come from the decoder
-// that computed the logits, so what is shown is what was computed.
+// The weights come from the decoder that computed the logits, so what is shown is what was
+// computed.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "examples/support/drawn.h"
 #include "examples/support/table.h"
 #include "nn/gpt/decoder.h"
 #include "nn/text/tokenizer.h"
@@ -23,12 +26,9 @@ struct AttentionWeights {
   std::vector<Dim> ids;             // the T tokens of the pass
   std::vector<std::string> tokens;  // their texts
   std::vector<Array> layers;        // of each layer (H, T, T): rows are queries, columns keys
-  /// The number of tokens of the text before these: the window of the decoder had moved on.
-  Dim begin = 0;
-  bool is_causal;  // no query sees the keys after it
-
-  AttentionWeights(std::vector<Dim> token_numbers, std::vector<Array> weights_of_layers,
-                   const Tokenizer& tokenizer, bool causal = true);
+  bool is_causal;                   // no query sees the keys after it
+  Dim begin =
+      0;  // the number of tokens of the text before these: the decoder's window had moved on
 
   Dim size() const { return static_cast<Dim>(ids.size()); }
   /// The number of keys that a query sees: those from 0 on.
@@ -55,8 +55,12 @@ std::vector<HeadNumber> chosen_heads(const AttentionWeights& attention, const He
 /// with the digits that give the same float, have a row for each query and a column for each key; a
 /// key that the query does not see has 0.
 Json as_json(const AttentionWeights& attention, const std::vector<HeadNumber>& heads);
-/// A row for each query and each key that it can see. Both are positions in the text, counted from 0.
-support::Rows attention_rows(const AttentionWeights& attention,
-                             const std::vector<HeadNumber>& heads);
+/// Of one head a map: which token looks at which. It has the last tokens, at most 24 and as many as
+/// fit beside each other; one column has the sum of the weights of the earlier ones, so that each row
+/// adds up to 1. Of several heads small triangles of shades, as many beside each other as fit, a new
+/// line of them for each layer; where a cell stands for several tokens, it shows the largest of their
+/// weights. No line is wider than style.columns.
+std::string attention_report(const AttentionWeights& attention,
+                             const std::vector<HeadNumber>& heads, const support::MapStyle& style);
 
 }  // namespace fledge

@@ -1,5 +1,5 @@
 // The losses of a run over its steps, collected while it trains or read from its folder, and the
-// plot of them.
+// plot of them (plot_command.cpp).
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "examples/support/plots.h"
+#include "examples/support/drawn.h"
 
 namespace fledge {
 

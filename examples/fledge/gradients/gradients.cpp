@@ -1,15 +1,85 @@
+// The table of gradients: the rows of the ops, then those of the modules, each proved by both oracles.
+//
+// Compiled for Dual; the command that prints the table is compiled for float. A new op gets its row
+// in engine/gradcheck/op_cases.cpp, a new module in nn/module_cases.cpp.
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
 
 #include "engine/autograd.h"
-#include "engine/gradcheck/backward_consistency.h"
+#include "engine/gradcheck/comparison.h"
 #include "engine/gradcheck/diagnosis.h"
+#include "engine/gradcheck/op_cases.h"
 #include "engine/gradcheck/oracle.h"
-#include "examples/fledge/gradients/table.h"
+#include "examples/fledge/gradients/gradients.h"
+#include "nn/module_cases.h"
 
 namespace fledge {
 
 namespace {
+
+Subject subject_of(const OpCase& op, std::uint64_t seed) {
+  Rng rng(seed);
+  std::vector<Tensor> tensors;
+  std::vector<NamedTensor> named;
+  for (const Array& x : op.draw(op.calls()[0], rng)) {
+    tensors.push_back(parameter(x));
+    named.push_back({"input " + std::to_string(named.size()), tensors.back()});
+  }
+  return {[f = op.f, tensors] { return f(tensors); }, named};
+}
+
+std::string shapes_of(const OpCase& op) {
+  std::string text;
+  for (const Input& input : op.inputs) text += (text.empty() ? "" : " ") + to_string(input.shape);
+  return text;
+}
+
+/// A row of the table; the seed draws the inputs.
+struct GradientCase {
+  std::string name, shapes;
+  std::function<Subject(std::uint64_t seed)> make;
+};
+
+/// The ops, then the modules.
+const std::vector<GradientCase>& gradient_cases() {
+  static const std::vector<GradientCase> cases = [] {
+    std::vector<GradientCase> all;
+    for (const OpCase& op : op_cases())
+      all.push_back(
+          {op.name, shapes_of(op), [&op](std::uint64_t seed) { return subject_of(op, seed); }});
+    for (const ModuleCase& module : module_cases())
+      all.push_back({module.name, module.shapes, [&module](std::uint64_t seed) {
+                       return module.make(seed, module.inputs[0]);
+                     }});
+    return all;
+  }();
+  return cases;
+}
+
+// Every element must be proved by both oracles. An element that differences cannot decide is a
+// failure.
+report::CheckRow row_of(const GradientCase& row, const GradcheckReport& found) {
+  const bool wrong_before = !found.wrong_by_dual && !found.wrong_by_differences && !found.ok;
+  report::CheckRow checked{
+      row.name,
+      row.shapes,
+      found.elements,
+      {"dual", found.max_error_dual, !found.wrong_by_dual && !wrong_before},
+      {"differences", found.undecided > 0 ? infinity : found.max_error_differences,
+       !found.wrong_by_differences && !wrong_before && found.undecided == 0},
+      ""};
+  if (!checked.ok()) checked.problem = to_string(found);
+  return checked;
+}
+
+bool is_wanted(const std::string& row, const std::vector<std::string>& names) {
+  return names.empty() || std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+           return report::is_named(row, name);
+         });
+}
 
 /// While it lives, it notes what each rule adds to element j of the gradient of a leaf.
 class UsesOf : public GraphObserver {
@@ -110,6 +180,22 @@ void follow_paths(const Subject& subject, const Tensor& x, Dim j, const Array& v
 }
 
 }  // namespace
+
+std::vector<report::CheckRow> check_gradients(const report::CheckRequest& request) {
+  std::vector<report::CheckRow> rows;
+  for (const GradientCase& row : gradient_cases()) {
+    if (!is_wanted(row.name, request.names)) continue;
+    const Subject subject = row.make(request.seed);
+    rows.push_back(row_of(row, gradcheck(subject.f, subject.inputs, {.seed = request.seed})));
+  }
+  return rows;
+}
+
+std::vector<std::string> gradient_names() {
+  std::vector<std::string> names;
+  for (const GradientCase& row : gradient_cases()) names.push_back(row.name);
+  return names;
+}
 
 report::Explanation explain_gradient(const report::ExplainRequest& request) {
   report::Explanation found;

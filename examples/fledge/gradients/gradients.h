@@ -1,5 +1,5 @@
-// What gradient checks report, in types that do not depend on the number type: a row of the check, and
-// how one number of a gradient comes about.
+// Gradient checks, and how one number of a gradient comes about: what fledge gradcheck asks of the
+// part that is compiled for Dual (gradients/), in types that do not depend on the number type.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,20 @@
 
 namespace report {
 
+/// What the oracles decided about a name.
 struct CheckRow {
+  struct Verdict {
+    const char* oracle;    // "dual" or "differences"
+    double max_error = 0;  // infinite: it has decided no element
+    bool ok = false;
+  };
   std::string name;    // the op, module or model
   std::string shapes;  // of its inputs
-  std::string oracle;  // "dual" or "differences"
   std::int64_t elements = 0;
-  double max_error = 0;
-  bool ok = false;
+  Verdict dual, differences;
   std::string problem;  // empty when ok: what is wrong, where, both numbers, likely cause
+
+  bool ok() const { return dual.ok && differences.ok; }
 };
 
 /// Whether `name` selects the row: it is the row's name, or its first words.
@@ -30,7 +36,7 @@ struct CheckRequest {
 };
 
 /// L = Σ_i v_i·y_i with random v, so ∂L/∂x_j = Σ_i v_i·∂y_i/∂x_j: one path for each output y_i that
-/// depends on x_j. See gradients/explain.cpp.
+/// depends on x_j. See gradients/gradients.cpp.
 struct ExplainRequest {
   std::string row, tensor;  // tensor: a name or a number; empty: the first
   std::vector<std::int64_t> index;
@@ -62,3 +68,16 @@ struct Explanation {
 };
 
 }  // namespace report
+
+namespace fledge_dual {
+
+/// The names of all rows: of the ops, then of the modules.
+std::vector<std::string> gradient_names();
+
+/// The rows of the request.
+std::vector<report::CheckRow> check_gradients(const report::CheckRequest& request);
+
+/// How one number of a gradient comes about.
+report::Explanation explain_gradient(const report::ExplainRequest& request);
+
+}  // namespace fledge_dual

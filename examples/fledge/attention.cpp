@@ -1,10 +1,62 @@
-#include "examples/fledge/attention/attention_report.h"
+#include "examples/fledge/attention.h"
 
 #include <algorithm>
 
+#include "examples/support/run_main.h"
 #include "examples/support/text.h"
+#include "nn/io/utf8.h"
 
 namespace fledge {
+
+AttentionWeights attention_weights(const Decoder& decoder, const Tokenizer& tokenizer) {
+  AttentionWeights found{decoder.window(), {}, decoder.attention(), decoder.is_causal()};
+  for (const Dim id : found.ids) found.tokens.push_back(tokenizer.decode({id}));
+  return found;
+}
+
+void require_heads_of_model(const HeadChoice& choice, const LanguageModelSizes& sizes) {
+  const auto require_below = [](const std::string& name, const std::optional<Dim>& given, Dim count,
+                                const std::string& where) {
+    if (!given || *given < count) return;
+    const std::string option = "--" + name;
+    const std::string last = std::to_string(count - 1);
+    const std::string has = count == 1 ? "one " + name : std::to_string(count) + " " + name + "s";
+    support::refuse_usage(option + " must be " + (count == 1 ? "" : "a number from 0 to ") + last +
+                              ": this model has " + has + where + " (got " +
+                              std::to_string(*given) + ")",
+                          count == 1 ? "write " + option + " 0, or leave it out"
+                                     : "write " + option + " " + last + " for the last " + name);
+  };
+  require_below("layer", choice.layer, sizes.layers, "");
+  require_below("head", choice.head, sizes.heads, " in each layer");
+}
+
+std::vector<HeadNumber> chosen_heads(const AttentionWeights& attention, const HeadChoice& choice) {
+  std::vector<HeadNumber> chosen;
+  for (Dim layer = 0; layer < static_cast<Dim>(attention.layers.size()); ++layer)
+    for (Dim head = 0; head < attention.heads(); ++head)
+      if (choice.layer.value_or(layer) == layer && choice.head.value_or(head) == head)
+        chosen.push_back({layer, head});
+  return chosen;
+}
+
+Json as_json(const AttentionWeights& attention, const std::vector<HeadNumber>& heads) {
+  const Dim T = attention.size();
+  std::vector<std::string> tokens;
+  for (const std::string& token : attention.tokens) tokens.push_back(utf8_text(token));
+  std::vector<Json> all;
+  for (const HeadNumber& head : heads) {
+    std::vector<std::vector<float>> weights;
+    for (Dim query = 0; query < T; ++query) {
+      weights.emplace_back();
+      for (Dim key = 0; key < T; ++key)
+        weights.back().push_back(static_cast<float>(attention.weight(head, query, key)));
+    }
+    all.push_back(Json::object({{"layer", head.layer}, {"head", head.head}, {"weights", weights}}));
+  }
+  return Json::object(
+      {{"begin", attention.begin}, {"ids", attention.ids}, {"tokens", tokens}, {"heads", all}});
+}
 
 namespace {
 
@@ -31,18 +83,6 @@ std::string map_of(const AttentionWeights& attention, HeadNumber head, support::
              support::counted(hidden, "token") + " together.";
   return support::wrapped(title, style.columns) + "\n" +
          support::attention_map(names, weights, style);
-}
-
-/// How many thumbnails a line has, and how wide each is.
-struct Layout {
-  Dim in_line, columns;
-};
-Layout layout_of(Dim count, const support::MapStyle& style) {
-  const Dim room =
-      std::max<Dim>(1, (style.columns + thumbnail_gap) / (narrowest_thumbnail + thumbnail_gap));
-  const Dim in_line = ceil_div(count, ceil_div(count, room));
-  return {in_line,
-          std::min(widest_thumbnail, (style.columns + thumbnail_gap) / in_line - thumbnail_gap)};
 }
 
 /// Whether a cell stands for several keys.
@@ -92,7 +132,10 @@ std::string overview_of(const AttentionWeights& attention, const std::vector<Hea
   std::string text;
   for (const std::vector<HeadNumber>& group : groups_of(heads)) {
     const auto count = static_cast<Dim>(group.size());
-    const auto [in_line, columns] = layout_of(count, style);
+    const Dim width = style.columns + thumbnail_gap;
+    const Dim room = std::max<Dim>(1, width / (narrowest_thumbnail + thumbnail_gap));
+    const Dim in_line = ceil_div(count, ceil_div(count, room));
+    const Dim columns = std::min(widest_thumbnail, width / in_line - thumbnail_gap);
     has_merged = has_merged || merges(attention.size(), columns);
     for (Dim first = 0; first < count; first += in_line) {
       Lines beside;  // the lines of the thumbnails beside each other
