@@ -27,7 +27,7 @@ help:
 	@echo 'make lessons     run the course, a line a lesson; examples/README.md is its table'
 	@echo 'make exercises   exercises on attention that check themselves   (N=3, then HINT=1)'
 	@echo 'make zoo         one wrong line in a copy of fledge: find it       (BUG=7, then ANSWER=1)'
-	@echo 'make page        the course on one page, $(BUILD)/fledge.html: open it in a browser'
+	@echo 'make page        a model that learns as you watch: $(BUILD)/fledge.html'
 	@echo 'make bench       how fast, and how near to this machine       (ARGS="gemm 512 512 512")'
 	@echo 'make clean       remove $(BUILD)/'
 	@echo 'make help-maintainers   what those who change fledge run'
@@ -50,6 +50,7 @@ help-maintainers:
 	@echo 'make tsan         the tests under ThreadSanitizer'
 	@echo 'make threads      of these the tests of what threads touch (a minute)'
 	@echo 'make page-test    the HTML pages in a real browser: no message, keyboard, numbers'
+	@echo 'make page-bits    the engine of a page in node, beside a build with NATIVE=0'
 	@echo 'make parity       every op and module, and steps of AdamW, beside PyTorch, in double'
 	@echo 'make pytorch-test continues training in PyTorch, beside fledge that continues it'
 	@echo 'make peers        fledge beside oneDNN and PyTorch, in turn       (PEERS=$(PEERS))'
@@ -82,10 +83,20 @@ lessons:
 	$(built) lessons
 	@.ci/lessons $(BUILD)
 
-page:
-	$(built) course_page
+page: page-engine
+	$(built) course_page birds fledge_command
 	@$(BUILD)/course_page -o $(BUILD)/fledge.html
-	@echo 'The course is in $(BUILD)/fledge.html: open it in a browser.'
+	@echo 'The page is in $(BUILD)/fledge.html: open it in a browser.'
+
+# Without the compiler for it, which may not be there to install, the page is made without it.
+.PHONY: page-engine page-bits
+page-engine:
+	@.ci/wasm $(BUILD)/page/fledge.wasm || { [ $$? -eq 77 ] && \
+	  echo 'The page has no live part: the compiler for WebAssembly is missing here.'; }
+
+# Without node or that compiler the script stops with exit status 77 and says so.
+page-bits:
+	$(need) catch2 && .ci/page-bits $(BUILD)
 
 # An exercise that is not solved is no error of make.
 exercises:

@@ -1,5 +1,6 @@
 # Makes OUT, a C++ file with the style and the script of a page: FOLDER/style.css, and the files of
-# FOLDER/script in the order of their names, as one strict script.
+# FOLDER/script in the order of their names, as one strict script; and MODULE, the engine as
+# WebAssembly, compressed and in base64, if this file is there.
 
 # "sha256-…" of a text, in base64 as a Content-Security-Policy has it.
 function(hash_of text result)
@@ -58,17 +59,28 @@ hash_of("${style}" style_hash)
 hash_of("${script}" script_hash)
 literals_of("${style}" style_literals)
 literals_of("${script}" script_literals)
-file(WRITE ${OUT} "// Made from examples/page/style.css and examples/page/script/*.js.
-#include \"examples/page/page_file.h\"
+set(module "")
+if(EXISTS "${MODULE}")
+  execute_process(COMMAND gzip -9nc ${MODULE} COMMAND base64 OUTPUT_VARIABLE module
+    COMMAND_ERROR_IS_FATAL ANY)
+  string(REPLACE "\n" "" module "${module}")
+endif()
+literals_of("${module}" module_literals)
+file(WRITE ${OUT} "// Made from examples/page/style.css and examples/page/script/*.js: see page_file.h.
+#include <string>
 
 namespace fledge::page {
 
+extern const std::string style, script, engine_module;
+extern const char *const style_hash, *const script_hash;
 const std::string style =
 ${style_literals}    std::string();
 const std::string script =
 ${script_literals}    std::string();
 const char* const style_hash = \"${style_hash}\";
 const char* const script_hash = \"${script_hash}\";
+const std::string engine_module =
+${module_literals}    std::string();
 
 }  // namespace fledge::page
 ")

@@ -14,12 +14,14 @@
 #include <cstdint>
 #include <limits>
 
+#include "engine/base/cosine.h"
 #include "engine/base/dim.h"
 #include "engine/base/errors.h"
 #include "engine/base/indices.h"
 #include "engine/base/interrupt.h"
 #include "engine/base/memory.h"
 #include "engine/base/normal.h"
+#include "engine/base/number.h"
 #include "engine/base/processors.h"
 #include "engine/base/random.h"
 #include "engine/base/shape.h"

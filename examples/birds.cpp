@@ -4,7 +4,7 @@
 // text_model.cpp, check/check.cpp; story.cpp prints their results.
 #include <cstdio>
 
-#include "examples/birds/page_recorder.h"
+#include "examples/birds/live_page.h"
 #include "examples/birds/story.h"
 #include "examples/page/page_file.h"
 #include "examples/support/options.h"
@@ -27,11 +27,18 @@ int run(int argc, char** argv) {
                            "Makes 'walk' look at 'birds': by hand, by learning, in a text.");
   options.add("--json", "", as_json, "one object on stdout instead of the story");
   options.add("--seed", "N", seed, "of the text model's weights and batches");
-  options.add("--page", "FILE", page, "an HTML page that shows how the text model learned");
+  options.add("--page", "FILE", page,
+              "an HTML page in which the text model learns in front of you");
   options.example("birds", "the story, in colour on a terminal");
   options.example("birds --json --seed 7", "its numbers");
   options.parse(argc, argv);
-  if (!page.empty()) support::require_place(page, fledge::page::page_kind);
+  if (!page.empty()) {
+    if (seed > fledge::page::largest_seed)
+      support::refuse_usage(
+          "a page has no seed above " + std::to_string(fledge::page::largest_seed),
+          "use a smaller --seed, or leave --page out");
+    support::require_place(page, fledge::page::page_kind);
+  }
   const support::Paint paint{!as_json && support::colour_wanted(stdout)};
 
   if (!as_json) print(birds::introduction());
@@ -39,13 +46,14 @@ int run(int argc, char** argv) {
   if (!as_json) print(words(by_hand, paint));
   const std::vector<birds::Learned> learning = birds::learn_all();
   if (!as_json) print(words(learning, paint));
-  birds::PageRecorder recorder;
-  const birds::TextStory text = birds::tell_text(seed, page.empty() ? nullptr : &recorder);
+  const birds::TextStory text = birds::tell_text(seed);
   if (!as_json) print(words(text, paint));
   const report::ModelProof proof = report::check_model(text.state, seed);
   if (!as_json) print(birds::words(proof, paint));
   if (as_json) print(json(by_hand, learning, text, proof));
-  if (!page.empty()) support::write_output(page, recorder.file(), fledge::page::page_kind);
+  if (!page.empty())
+    for (const std::string& sentence : fledge::page::write_page(page, birds::live_page(text)))
+      support::say(stderr, sentence);
 
   if (proof.differences.ok && proof.dual.ok) return 0;
   std::fprintf(stderr, "birds: %s\n",

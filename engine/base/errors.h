@@ -4,10 +4,8 @@
 // is built only when it is needed. Next: shape.h.
 #pragma once
 
-#include <charconv>
-#include <cmath>
 #include <concepts>
-#include <iterator>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -39,25 +37,32 @@ struct NumericError : std::runtime_error {
 
 namespace message {
 
-inline void append(std::string& text, std::string_view part) { text += part; }
+// Few functions for the many calls of require(), whose code then is short.
+void append(std::string& text, std::string_view part);
+void append(std::string& text, const char* part);
 /// As printf's %g, with a decimal point in every locale.
-inline void append(std::string& text, double part, int digits = 6) {
-  char number[40];
-  if (part != part) part = std::abs(part);  // the sign of a NaN means nothing
-  const auto end =
-      std::to_chars(number, std::end(number), part, std::chars_format::general, digits);
-  text.append(number, end.ptr);
-}
+void append(std::string& text, double part, int digits = 6);
+void append(std::string& text, std::int64_t part);
+void append(std::string& text, std::uint64_t part);
 template <std::integral T>
 void append(std::string& text, T part) {
-  text += std::to_string(part);
+  append(text,
+         static_cast<std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>(part));
 }
 
 template <class T>
 concept HasToString = std::is_class_v<T> && !std::is_convertible_v<T, std::string_view>;
 template <HasToString T>
 void append(std::string& text, const T& part) {
-  text += to_string(part);
+  append(text, to_string(part));
+}
+
+/// "op: "
+std::string beginning(std::string_view op);
+
+template <class E>
+[[noreturn, gnu::noinline]] void fail(const std::string& text) {
+  throw E(text);
 }
 
 }  // namespace message
@@ -67,10 +72,9 @@ template <class E = ShapeError, class... Parts>
 void require(bool ok, std::string_view op, const Parts&... parts) {
   if (ok) [[likely]]
     return;
-  std::string message(op);
-  message += ": ";
-  (message::append(message, parts), ...);
-  throw E(message);
+  std::string text = message::beginning(op);
+  (message::append(text, parts), ...);
+  message::fail<E>(text);
 }
 
 }  // namespace fledge

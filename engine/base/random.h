@@ -7,10 +7,10 @@
 
 #include <cmath>
 #include <cstdint>
-#include <numbers>
 #include <utility>
 #include <vector>
 
+#include "engine/base/cosine.h"
 #include "engine/base/errors.h"
 
 namespace fledge {
@@ -48,7 +48,7 @@ class Rng {
   double normal() {
     const double u = 1 - uniform();  // in (0, 1]: the logarithm is finite
     const double v = uniform();
-    return std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v);
+    return std::sqrt(-2 * std::log(u)) * cos_pi(2 * v);
   }
 
   /// Fisher-Yates: every order equally likely.

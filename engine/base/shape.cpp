@@ -66,13 +66,13 @@ int axis_of(int axis, const Shape& shape, std::string_view op) {
 }
 
 std::vector<int> axes_of(std::span<const int> axes, const Shape& shape, std::string_view op) {
-  std::vector<int> sorted;
-  for (const int axis : axes) sorted.push_back(axis_of(axis, shape, op));
-  if (axes.empty())
-    for (int axis = 0; axis < shape.rank(); ++axis) sorted.push_back(axis);
-  std::sort(sorted.begin(), sorted.end());
-  require(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end(), op,
-          "an axis is named twice for shape ", shape);
+  std::vector<int> named, sorted;
+  for (const int axis : axes) named.push_back(axis_of(axis, shape, op));
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    const auto times = std::count(named.begin(), named.end(), axis);
+    require(times <= 1, op, "an axis is named twice for shape ", shape);
+    if (times == 1 || axes.empty()) sorted.push_back(axis);
+  }
   return sorted;
 }
 

@@ -13,8 +13,10 @@
 namespace fledge {
 
 void add_worst(std::vector<WrongElement>& worst, const WrongElement& element) {
+  // In float, errors that differ by rounding are equal, and their elements stay in order.
   const auto is_worse = [](const WrongElement& a, const WrongElement& b) {
-    return std::isnan(a.error) ? !std::isnan(b.error) : a.error > b.error;
+    return std::isnan(a.error) ? !std::isnan(b.error)
+                               : static_cast<float>(a.error) > static_cast<float>(b.error);
   };
   worst.insert(std::upper_bound(worst.begin(), worst.end(), element, is_worse), element);
   if (worst.size() > 5) worst.pop_back();

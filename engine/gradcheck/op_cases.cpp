@@ -169,7 +169,8 @@ Tensor mean_of_chosen(const Tensor& logits, Dim ignored, double kept) {
 /// An op of two tensors that broadcast.
 OpCase elementwise(std::string name, const std::string& calls,
                    Tensor (*f)(const Tensor&, const Tensor&), OpFunction reference = {}) {
-  return op(std::move(name), calls + "; () (); (17) (17); (0, 3) (3)", of_two(f), reference)
+  return op(std::move(name), calls + "; () (); (17) (17); (0, 3) (3)", of_two(f),
+            std::move(reference))
       .refuses("(2, 3) (2)");
 }
 
@@ -183,7 +184,7 @@ OpCase of_elements(std::string name, const std::string& calls, Tensor (*f)(const
 
 OpCase reduction(std::string name, const std::string& calls,
                  Tensor (*f)(const Tensor&, const Axes&, bool), OpFunction reference = {}) {
-  return op(std::move(name), calls + "; (); (300)", of_one(f, Axes{}, false), reference)
+  return op(std::move(name), calls + "; (); (300)", of_one(f, Axes{}, false), std::move(reference))
       .refuses("(2, 3)", "no axis 2 in shape (2, 3)", of_one(f, Axes{2}, false))
       .refuses("(2, 3)", "no axis -3 in shape (2, 3)", of_one(f, Axes{0, -3}, false))
       .refuses("()", "no axis 0 in shape ()", of_one(f, Axes{0}, false))

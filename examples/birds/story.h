@@ -51,10 +51,8 @@ struct TextStory {
   report::ModelState state;                           // for the gradient check
 };
 
-class PageRecorder;
-/// Trains the model of part 3. The result depends on the seed alone. A page, if there is one, records
-/// the training.
-TextStory tell_text(std::uint64_t seed, PageRecorder* page = nullptr);
+/// Trains the model of part 3. The result depends on the seed alone.
+TextStory tell_text(std::uint64_t seed);
 
 /// What attention is and what the program shows, for a reader who knows nothing of either.
 std::string introduction();

@@ -16,6 +16,8 @@
 
 namespace fledge::birds {
 
+inline constexpr CorpusOptions reading_options{
+    .reading = Reading::lines, .tokens = Tokens::word, .valid = 0};
 /// The built-in text in words. Each sentence is a document, which begins with a line end.
 Corpus read_text();
 
@@ -33,7 +35,9 @@ LanguageModel new_model(const Corpus& corpus, std::uint64_t seed, const Recipe& 
 /// Receives a step that is done.
 using AfterStep = std::function<void(const Trainer::Step& step)>;
 inline constexpr std::int64_t training_steps = 500;
-/// 500 steps of 12 sentences each. Returns the loss of each step, in nats per token.
+/// 500 steps of 12 sentences each.
+TrainerOptions training_options(std::uint64_t seed);
+/// Trains with these options. Returns the loss of each step, in nats per token.
 std::vector<double> train(const LanguageModel& model, const Corpus& corpus, std::uint64_t seed,
                           const AfterStep& after_step = {});
 

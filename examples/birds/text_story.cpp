@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "examples/birds/page_recorder.h"
 #include "examples/birds/story.h"
 #include "nn/inspect/ablation.h"
 #include "nn/inspect/ngram_losses.h"
@@ -58,10 +57,9 @@ Effect effect_of(const LanguageModel& model, const Corpus& corpus, const Watch& 
 
 }  // namespace
 
-TextStory tell_text(std::uint64_t seed, PageRecorder* page) {
+TextStory tell_text(std::uint64_t seed) {
   const Corpus corpus = read_text();
   const LanguageModel model = new_model(corpus, seed);
-  if (page) page->begin(model, corpus, seed);
   TextStory story;
   story.seed = seed;
   story.sentence_count = corpus.train.documents();
@@ -78,10 +76,7 @@ TextStory tell_text(std::uint64_t seed, PageRecorder* page) {
   story.pattern_before = attention_pattern(model, corpus, sentence);
 
   story.loss_before = mean_loss(model, corpus.train, evaluation_batch);
-  story.losses = train(model, corpus, seed, [&](const Trainer::Step& step) {
-    if (page) page->add(model, corpus, step);
-  });
-  if (page) page->finish(model, corpus);
+  story.losses = train(model, corpus, seed);
   story.loss_after = mean_loss(model, corpus.train, evaluation_batch);
 
   for (TextStory::Seen& seen : story.watched) {

@@ -16,12 +16,12 @@
 #include "examples/fledge/bench/machine.h"
 #include "examples/fledge/bench/timing.h"
 #include "examples/fledge/commands.h"
-#include "examples/fledge/step_cost.h"
 #include "examples/support/options.h"
 #include "examples/support/run_main.h"
 #include "examples/support/text.h"
 #include "nn/generate/sampler.h"
 #include "nn/optim/adamw.h"
+#include "nn/train/step_cost.h"
 
 namespace fledge {
 

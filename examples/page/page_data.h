@@ -1,65 +1,82 @@
-// The data of a page: from the events of a run, as its log has them, and its model.
-//
-// Not here: the file around the data (page_file.h). Key idea: everything that a page shows is an
-// event of the run, or is computed here from the model that the run keeps.
+// The data of a page: a text, the settings of a run and, if the run was recorded, its losses and
+// its weights at some steps. The engine in the page computes everything else in front of the
+// reader.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "examples/page/plan.h"
 #include "nn/gpt/language_model.h"
+#include "nn/io/json.h"
+#include "nn/text/corpus.h"
+#include "nn/train/trainer.h"
 
 namespace fledge::page {
 
-/// f(), which reads an event. Its FormatError names the event, such as "line 12", instead of the first
-/// line of the event's own text.
-template <class F>
-auto naming_event(const std::string& event, F f) {
-  constexpr std::string_view first = "line 1,";
-  try {
-    return f();
-  } catch (const FormatError& error) {
-    const std::string what = error.what();
-    throw FormatError(event +
-                      (what.starts_with(first) ? what.substr(first.size() - 1) : ": " + what));
-  }
-}
-
-struct Run {
-  std::string title, command;  // the name of the text; the command that made the page
-  std::string sentence;        // what the run was, in words
-  std::uint64_t seed = 0;
-  std::int64_t steps = 0;
-  std::int64_t kept_step = 0;       // the step of `model`
-  std::optional<double> floor;      // the lowest loss that any model can have on the text
-  std::vector<std::string> events;  // lines: "start", "step", "eval", "page", "snapshot"
-  const LanguageModel* model = nullptr;
-  const Tokenizer* tokenizer = nullptr;
-  const TokenText* text = nullptr;   // of the watched pairs; none: the pairs are not measured
-  Plan plan;                         // used where the events have none
-  std::vector<std::string> notices;  // what the page says about itself
+/// What the first screen asks, and the sentence that it shows. `pairs`: words that a button
+/// exchanges. `told` is for readers without JavaScript.
+struct Story {
+  std::string title, lede, sentence, told;
+  std::vector<std::vector<std::string>> pairs;
 };
 
-/// The most bytes of the data. Above it, parts are left out in this order, and the page says so:
-/// vectors of all sentences but the first, evenly spaced snapshots, vectors except the last, the
-/// weights, sentences except the first.
-inline constexpr std::size_t soft_limit = 2'000'000;
-
-/// "A model of 3,680 numbers took 500 small steps."
-std::string run_in_words(const LanguageModel& model, std::int64_t steps);
-
-struct Thinned {
-  Json data;
-  std::vector<std::string> notices;  // what was left out, in sentences
+/// The trained model at the last word of a sentence: the attention weights of the first head of the
+/// first layer, one for each word, and the likeliest next word. Readers without JavaScript see it.
+struct Look {
+  std::vector<std::string> words;
+  std::vector<double> weights;
+  std::string next;
+  double probability = 0;
 };
-/// Tokens have 16 bits on a page. Throws InputError for a larger vocabulary.
-void require_vocabulary(Dim size);
 
-/// The object RUN of a page. Throws FormatError, which names the line, for events that fledge does not
+/// bf16 of all weights after a step, in the order of named_parameters(), as base64. The model that
+/// is kept has none: its weights are in Page::run.
+struct Kept {
+  std::int64_t step = 0;
+  std::string bf16;
+};
+
+using Curve = std::vector<std::vector<double>>;  // {step, loss}
+
+struct Page {
+  std::string title, text;
+  Json settings;  // settings_json()
+  Story story;
+  Look look;
+  Json triangle;  // of the course; null: the page has none
+  // Of a recorded run. Without one the page trains from step 0.
+  std::string run;  // the bytes of a run.safetensors with the kept weights
+  Json baselines;
+  Curve losses, held_out;
+  std::vector<Kept> kept;  // by step
+  std::vector<std::string> notices;
+};
+
+/// JavaScript has no larger whole numbers.
+inline constexpr std::uint64_t largest_seed = std::uint64_t{1} << 53;
+
+/// The settings of fledge_new() (examples/page/engine/interface.h).
+Json settings_json(const LanguageModelSizes& sizes, const TrainerOptions& training,
+                   const CorpusOptions& corpus, const std::string& name);
+/// What the script of page_file() reads.
+Json page_json(const Page& page);
+
+/// How many earlier steps of a model fit into a page beside the kept one: together they take at
+/// most 8 MB of the file. At most 60.
+std::size_t most_earlier(Dim parameters);
+/// The steps whose weights a run records: most_earlier() of them, with step 0 and the last one.
+/// More are at the beginning, where more happens.
+std::vector<std::int64_t> recorded_steps(std::int64_t steps, Dim parameters);
+/// An event of a run's log: {"type":"snapshot","step":…,"bf16":"…"}.
+Json::Members snapshot_event(const LanguageModel& model, std::int64_t step);
+/// Adds what these lines of a log record: losses, baselines, earlier weights, and the first
+/// sentence of --probe. Throws FormatError, which names the line, for an event that fledge does not
 /// write.
-Thinned run_data(const Run& run, std::size_t most_bytes = soft_limit);
+void read_events(const std::vector<std::string>& lines, Dim parameters, Page& page);
+/// Puts the kept model among the earlier steps. Of a run that went on for longer, more steps are
+/// recorded than fit: some of them go.
+void add_kept(std::int64_t step, Dim parameters, Page& page);
 
 }  // namespace fledge::page

@@ -1,35 +1,104 @@
 #include "examples/page/page_file.h"
 
-#include "examples/page/static_tables.h"
+#include <algorithm>
+
 #include "examples/support/text.h"
 
 namespace fledge::page {
 
 namespace {
 
+using support::formatted, support::markup_escaped;
+
+// The worker of the engine is made from a text of the script itself: trusted type "fledge".
 std::string policy() {
-  return std::string("default-src 'none'; script-src '") + script_hash + "'; style-src '" +
-         style_hash +
+  return std::string("default-src 'none'; script-src '") + script_hash +
+         "' 'wasm-unsafe-eval'; worker-src blob:; style-src '" + style_hash +
          "'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; "
-         "trusted-types 'none'";
+         "trusted-types fledge";
+}
+
+std::string paragraph(const std::string& text) {
+  return text.empty() ? "" : "<p>" + markup_escaped(text) + "</p>\n";
+}
+
+/// The words in a row, under each its weight, and from the last word an arc to each, as thick as
+/// the weight.
+std::string picture(const Look& look) {
+  std::string words, arcs, label;
+  std::vector<double> middles;
+  double x = 8;
+  for (const std::string& word : look.words) {
+    const double width = 11 * std::max(support::display_width(word), 4) + 16;
+    middles.push_back(x + width / 2);
+    x += width;
+  }
+  const double from = middles.back();
+  for (std::size_t j = 0; j < look.words.size(); ++j) {
+    const double weight = look.weights[j], to = middles[j],
+                 top = 120 - std::min(0.6 * (from - to), 150.0);
+    const std::string word = markup_escaped(look.words[j]);
+    words +=
+        formatted("<text x=\"%.0f\" y=\"140\">", to) + word +
+        formatted("<tspan x=\"%.0f\" y=\"162\" font-size=\"13\">%.2f</tspan></text>", to, weight);
+    label += (j == 0 ? "" : ", ") + word + formatted(" %.2f", weight);
+    if (to < from)
+      arcs +=
+          formatted("<path d=\"M%.0f,120C%.0f,%.0f %.0f,%.0f %.0f,120\" stroke-width=\"%.1f\"/>",
+                    from, from, top, to, top, to, 0.5 + 14 * weight);
+  }
+  return formatted("<svg viewBox=\"0 0 %.0f 170\" width=\"%.0f\" role=\"img\" aria-label=\"", x + 8,
+                   x + 8) +
+         label + "\"><g fill=\"none\" stroke=\"currentColor\" opacity=\"0.5\">" + arcs +
+         "</g><g fill=\"currentColor\" font-size=\"18\" text-anchor=\"middle\">" + words +
+         "</g></svg>\n";
+}
+
+// What a reader without JavaScript sees.
+std::string still(const Page& page) {
+  const Look& look = page.look;
+  std::string html = "<section id=\"static\">\n<h1>" + markup_escaped(page.story.title) +
+                     "</h1>\n" + paragraph(page.story.lede) + paragraph(page.story.told);
+  if (!look.words.empty())
+    html += picture(look) +
+            paragraph("After training, \u201c" + look.words.back() +
+                      "\u201d looks back with these weights. The likeliest to come next is \u201c" +
+                      look.next + "\u201d" + formatted(": %.2f.", look.probability));
+  return html +
+         paragraph(engine_module.empty() ? "This page was made without its live part: the command "
+                                           "make page builds it."
+                                         : "This page runs the model in front of you. For that it "
+                                           "needs JavaScript.") +
+         "</section>";
 }
 
 }  // namespace
 
-std::string page_file(const std::string& title, const Json& data) {
-  const std::string name = support::markup_escaped(title);
+std::string page_file(const Page& page) {
   std::string html = "<!DOCTYPE html>\n" + std::string(page_kind.mark) + "\n";
   html += "<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   html += "<meta http-equiv=\"Content-Security-Policy\" content=\"" + policy() + "\">\n";
   html += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
   html += "<meta name=\"referrer\" content=\"no-referrer\">\n";
   html += "<meta name=\"color-scheme\" content=\"light dark\">\n";
-  html += "<title>" + name + "</title>\n<style>" + style + "</style>\n</head>\n<body>\n";
-  html += "<a class=\"skip\" href=\"#time\">Skip to the steps of training</a>\n";
-  html += static_tables(name, data);
-  html += "<script type=\"application/json\" id=\"data\">" + data.text() + "</script>\n";
+  html += "<title>" + markup_escaped(page.title) + "</title>\n";
+  html += "<style>" + style + "</style>\n</head>\n<body>\n<div id=\"page\">";
+  html += engine_module.empty() ? still(page) : "<noscript>" + still(page) + "</noscript>";
+  html += "</div>\n<script type=\"application/json\" id=\"data\">" + page_json(page).text() +
+          "</script>\n";
+  html += "<script type=\"text/plain\" id=\"engine\">" + engine_module + "</script>\n";
   html += "<script>" + script + "</script>\n</body>\n</html>\n";
   return html;
+}
+
+std::vector<std::string> write_page(const std::string& path, const Page& page) {
+  support::write_output(path, page_file(page), page_kind);
+  std::vector<std::string> said = page.notices;
+  if (engine_module.empty())
+    said.emplace_back(
+        "This fledge was built without the engine of pages (make page builds it), so the "
+        "page has no live part.");
+  return said;
 }
 
 }  // namespace fledge::page

@@ -1,14 +1,14 @@
-// One HTML file that shows a run, or the course. It opens from disk, without a network.
+// One HTML file: a text, the engine as WebAssembly, and the page that shows it learn. It opens from
+// disk, without a network.
 //
-// Not here: its data (page_data.h); its style and script, which are files of their own and are
-// compiled in (style.css, script/). Key idea: the only script of the file is the same for every page
-// of a release, and its hash stands in the Content-Security-Policy. Text from users is data.
+// The only script of the file is the same for every page of a release, and its hash stands in the
+// Content-Security-Policy. Text from users is data.
 #pragma once
 
 #include <string>
 
+#include "examples/page/page_data.h"
 #include "examples/support/output_file.h"
-#include "nn/io/json.h"
 
 namespace fledge::page {
 
@@ -20,9 +20,16 @@ inline constexpr support::OutputKind page_kind{"page", "<!-- a page made by fled
 extern const std::string style, script;
 extern const char* const style_hash;
 extern const char* const script_hash;
+/// fledge.wasm, compressed by gzip, as base64; empty if it was not built. A page is then without
+/// its live part.
+extern const std::string engine_module;
 
-/// The whole file. data: {"kind":"run","run":{…}} or {"kind":"course",…}. Without JavaScript a reader
-/// sees the tables of the last snapshot.
-std::string page_file(const std::string& title, const Json& data);
+/// The whole file. Without JavaScript, or without the engine, a reader sees the story as text, and
+/// a picture of page.look.
+std::string page_file(const Page& page);
+
+/// Writes this file. Returns what is to be said about it: its notices, and that it has no live
+/// part.
+std::vector<std::string> write_page(const std::string& path, const Page& page);
 
 }  // namespace fledge::page

@@ -52,6 +52,9 @@ Array read_array(const ByteSource& file, const StoredTensor& tensor);
 /// only if the file has a byte or more for each weight.
 LanguageModel read_weights(const WeightFile& file, const LanguageModelSizes& sizes);
 
+/// Whether the tensors of a file are those of a model with biases.
+Bias stored_bias(const WeightFile& file);
+
 struct SavedModel {
   LanguageModel model;
   ModelConfig config;

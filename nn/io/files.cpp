@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <system_error>
 
@@ -96,18 +97,21 @@ std::string read_file(const std::string& path, std::uint64_t most) {
   return read_whole(Descriptor(AT_FDCWD, path, O_RDONLY | O_NONBLOCK), path, most);
 }
 
-ByteSource::ByteSource(Descriptor file, std::string path)
-    : file_(std::make_shared<const Descriptor>(std::move(file))),
-      path_(std::move(path)),
-      size_(size_of_file(*file_, path_)) {}
+ByteSource::ByteSource(Descriptor file, const std::string& path) : size_(size_of_file(file, path)) {
+  const auto shared = std::make_shared<const Descriptor>(std::move(file));
+  read_file_ = [shared, path](std::uint64_t at, std::size_t count, char* to) {
+    if (read_up_to(shared->get(), path, count, at, to) < count)
+      throw FileError("read", path, "it has become shorter while it was read");
+  };
+}
 
 void ByteSource::read(std::uint64_t at, std::size_t count, char* to) const {
   require<ValueError>(at <= size_ && count <= size_ - at, "ByteSource", "has ", size_,
                       " bytes: asked for ", count, " from ", at, " on");
-  if (file_ == nullptr)
+  if (read_file_)
+    read_file_(at, count, to);
+  else
     std::memcpy(to, bytes_.data() + at, count);
-  else if (read_up_to(file_->get(), path_, count, at, to) < count)
-    throw FileError("read", path_, "it has become shorter while it was read");
 }
 
 std::string ByteSource::read(std::uint64_t at, std::size_t count) const {

@@ -6,7 +6,7 @@
 
 #include <concepts>
 #include <cstdint>
-#include <memory>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -51,7 +51,7 @@ class ByteSource {
   template <std::convertible_to<std::string_view> Text>
   ByteSource(const Text& text) : bytes_(text), size_(bytes_.size()) {}
   /// The bytes of an open regular file, which has this path. Throws FileError as read_whole() does.
-  ByteSource(Descriptor file, std::string path);
+  ByteSource(Descriptor file, const std::string& path);
 
   std::uint64_t size() const { return size_; }
   /// Copies the bytes at … at + count − 1. Throws FileError if the file has become shorter. The
@@ -64,8 +64,7 @@ class ByteSource {
 
  private:
   std::string_view bytes_;
-  std::shared_ptr<const Descriptor> file_;  // null: a string
-  std::string path_;
+  std::function<void(std::uint64_t at, std::size_t count, char* to)> read_file_;  // null: a string
   std::uint64_t size_ = 0;
 };
 

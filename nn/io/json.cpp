@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <clocale>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <iterator>
 
+#include "engine/base/number.h"
 #include "nn/io/checksum.h"
 
 namespace fledge {
@@ -17,21 +15,16 @@ namespace {
 template <class Number>
 std::string shortest(Number value, int fewest, int most) {
   if (!std::isfinite(value)) return "null";
-  char text[32];
+  char text[longest_number];
   char* end = text;
   for (int digits = fewest; digits <= most; ++digits) {
-    end = std::to_chars(text, std::end(text), value, std::chars_format::general, digits).ptr;
+    end = write_number(text, value, digits);
     if (static_cast<Number>(number_of(std::string(text, end))) == value) break;
   }
   return {text, end};
 }
 
 }  // namespace
-
-double number_of(const std::string& text) {
-  static const ::locale_t plain = ::newlocale(LC_ALL_MASK, "C", nullptr);
-  return ::strtod_l(text.c_str(), nullptr, plain);
-}
 
 std::string json_number(double value) { return shortest(value, 15, 17); }
 std::string json_number(float value) { return shortest(value, 6, 9); }
@@ -44,9 +37,7 @@ std::string json_string(std::string_view text) {
     if (c == '"' || c == '\\') {
       result += {'\\', static_cast<char>(c)};
     } else if (is_misleading(c) || c == '<' || c == '>' || c == '&') {
-      char escape[8];
-      std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c & 0xFFFF));
-      result += escape;
+      result += "\\u" + hexadecimal(c & 0xFFFF).substr(12);
     } else {
       result += point.valid ? text.substr(at, point.bytes) : "\xEF\xBF\xBD";
     }

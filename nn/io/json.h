@@ -22,9 +22,6 @@
 
 namespace fledge {
 
-/// The double that is nearest to this decimal number, infinity beyond all of them. In every locale.
-double number_of(const std::string& text);
-
 /// The number with the fewest significant digits that read back as the same number: 15 to 17 for a
 /// double, 6 to 9 for a float. "null" if it is not finite. With a point in every locale.
 std::string json_number(double value);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <tuple>
 #include <type_traits>
 
 #include "nn/io/checksum.h"
@@ -161,8 +162,8 @@ StoredTensor tensor_of(const std::string& name, const JsonValue& json, std::size
 // The numbers must lie end to end, without gaps, up to the end of the file.
 void sort_and_check_ranges(std::vector<StoredTensor>& tensors, std::size_t data,
                            std::uint64_t file_size) {
-  std::stable_sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) {
-    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+  std::sort(tensors.begin(), tensors.end(), [](const StoredTensor& a, const StoredTensor& b) {
+    return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
   });
   std::uint64_t end = data;
   for (const StoredTensor& tensor : tensors) {

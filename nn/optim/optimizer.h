@@ -4,9 +4,9 @@
 
 #include <cmath>
 #include <cstdint>
-#include <numbers>
 #include <vector>
 
+#include "engine/base/cosine.h"
 #include "engine/base/errors.h"
 #include "engine/base/memory.h"
 #include "engine/kernels/parallel.h"
@@ -103,7 +103,7 @@ struct CosineSchedule {
     if (step >= steps) return rate * final_ratio;
     if (step < warmup) return rate * static_cast<double>(step + 1) / static_cast<double>(warmup);
     const double p = static_cast<double>(step - warmup) / static_cast<double>(steps - warmup);
-    return rate * (final_ratio + (1 - final_ratio) * 0.5 * (1 + std::cos(std::numbers::pi * p)));
+    return rate * (final_ratio + (1 - final_ratio) * 0.5 * (1 + cos_pi(p)));
   }
 };
 

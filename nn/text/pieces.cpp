@@ -19,7 +19,6 @@ enum class CodePointClass {
   space,   // \s: the property White_Space
   other
 };
-constexpr auto L = CodePointClass::letter, N = CodePointClass::number, W = CodePointClass::space;
 
 // Code points of one class that follow each other.
 struct ClassRange {
@@ -28,12 +27,12 @@ struct ClassRange {
   CodePointClass kind;
 };
 
-constexpr ClassRange ranges[] = {
-#include "nn/text/unicode_ranges.inc"
-};
-
 // Binary search.
 CodePointClass class_in_ranges(char32_t point) {
+  constexpr auto L = CodePointClass::letter, N = CodePointClass::number, W = CodePointClass::space;
+  static constexpr ClassRange ranges[] = {
+#include "nn/text/unicode_ranges.inc"
+  };
   const auto after =
       std::upper_bound(std::begin(ranges), std::end(ranges), point,
                        [](char32_t value, const ClassRange& range) { return value < range.first; });

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <set>
 #include <utility>
 
@@ -28,9 +27,10 @@ std::string to_string(Symbol shown) {
   std::string text = in_quotes(symbol);
   const CodePoint point = symbol.empty() ? CodePoint{0, 1, false} : code_point_at(symbol, 0);
   if (point.valid && point.bytes > 1 && point.bytes == symbol.size()) {
-    char number[16];
-    std::snprintf(number, sizeof number, " (U+%04lX)", static_cast<unsigned long>(point.value));
-    text += number;
+    std::string digits;
+    for (char32_t rest = point.value; rest > 0 || digits.size() < 4; rest /= 16)
+      digits.insert(0, 1, "0123456789ABCDEF"[rest % 16]);
+    text += " (U+" + digits + ")";
   }
   return text;
 }

@@ -60,7 +60,7 @@ struct Probed {
   std::string sentence;
   AttentionWeights attention;
 };
-/// What the page shows of a step (examples/page/plan.h, snapshot.h).
+/// The weights after a step, for a page (examples/page/page_data.h).
 struct Snapshot {
   Json::Members members;
 };

@@ -1,28 +1,22 @@
 #include "examples/fledge/train/page_recorder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "examples/fledge/train/source.h"
 #include "examples/page/page_file.h"
-#include "examples/page/snapshot.h"
 #include "examples/support/text.h"
-#include "nn/inspect/ngram_losses.h"
-#include "nn/inspect/probes.h"
+#include "nn/generate/sampler.h"
+#include "nn/io/checksum.h"
 
 namespace fledge::train {
 
-using support::formatted, support::printable;
-
-namespace {
-
-constexpr std::string_view plan_mark = "{\"type\":\"page\",";
-
-}  // namespace
+using support::formatted, support::printable, support::thousands;
+namespace fs = std::filesystem;
 
 void require_page_place(const TrainConfig& config) {
   if (config.page.empty()) return;
-  namespace fs = std::filesystem;
   const auto refuse = [&](const std::string& what) {
     throw support::CommandError(support::Exit::failed,
                                 "--page " + support::quoted(config.page) + " is " + what,
@@ -49,111 +43,127 @@ void require_page_place(const TrainConfig& config) {
   support::require_place(config.page, page::page_kind, is_above(page.parent_path()));
 }
 
+bool has_snapshots(std::string_view events) {
+  return events.find("{\"type\":\"snapshot\",") != std::string_view::npos;
+}
+
 namespace {
 
-page::Plan plan_of(const TrainConfig& config, const Corpus& corpus,
-                   const std::vector<WordPair>& pairs, const std::vector<Probe>& sentences) {
-  page::Plan plan = page::default_plan(corpus, config.sizes.context);
-  if (!sentences.empty()) {
-    plan.sentences.clear();
-    plan.prompts.clear();
-    for (const Probe& probe : sentences) {
-      const auto shown = std::min<std::ptrdiff_t>(std::ssize(probe.ids), page::Plan::most_tokens);
-      plan.sentences.push_back({{probe.ids.end() - shown, probe.ids.end()}, {}});
-      plan.prompts.push_back(plan.sentences.back().ids);
-    }
-  }
-  for (const WordPair& pair : pairs) {
-    const Dim control = control_of(corpus.train, corpus.tokenizer.size(), config.sizes.context,
-                                   pair.word_token, pair.looks_at_token);
-    plan.watch.push_back({pair.word, pair.looks_at, corpus.tokenizer.decode({control}),
-                          pair.word_token, pair.looks_at_token, control});
-  }
-  return plan;
+// run.safetensors with the weights of this model alone: a trainer before its first step has no
+// moments. It needs a text of one window.
+std::string run_bytes(RunConfig run, const LanguageModel& model) {
+  run.settings.texts = names_without_folders(run.settings.texts);
+  run.settings.from.clear();
+  run.settings.training.seed = std::min(run.settings.training.seed, page::largest_seed);
+  const TokenText window{std::vector<Dim>(static_cast<std::size_t>(model.sizes.context) + 1), {}};
+  return checkpoint_bytes(Trainer(model, window, run.settings.training), {}, {}, config_text(run));
+}
+
+// The first half of the first line, at most 4 words or 12 other tokens: the text shows how it goes
+// on.
+std::string beginning_of(const std::string& text, const Tokenizer& tokenizer) {
+  const std::vector<std::string_view> lines = lines_of(text);
+  std::vector<Dim> ids = tokenizer.encode(lines.empty() ? text : lines[0]);
+  ids.resize(
+      std::min<std::size_t>((ids.size() + 1) / 2, tokenizer.kind() == Tokens::word ? 4 : 12));
+  return tokenizer.decode(ids);
+}
+
+// What the model sees in the sentence, or in its beginning.
+page::Look look_at(const RunConfig& run, const LanguageModel& model, const std::string& sentence) {
+  const bool lines = run.settings.corpus.reading == Reading::lines;
+  std::vector<Dim> ids = prompt_of(run.tokenizer, sentence, lines, "the sentence").ids;
+  ids.resize(
+      std::min({ids.size(), std::size_t{13}, static_cast<std::size_t>(model.sizes.context)}));
+  Decoder decoder(model, run.tokenizer.without_text(model.sizes.vocabulary));
+  const Choice best = most_likely(decoder.read(ids), 1).at(0);
+  const AttentionWeights seen = attention_weights(decoder, run.tokenizer);
+  page::Look look{seen.tokens, {}, run.tokenizer.decode({best.token}), best.probability};
+  if (lines) look.words[0] = "start";
+  for (Dim j = 0; j < seen.size(); ++j)
+    look.weights.push_back(seen.weight({0, 0}, seen.size() - 1, j));
+  return look;
 }
 
 }  // namespace
 
-bool has_snapshots(std::string_view events) {
-  return events.find(plan_mark) != std::string_view::npos;
-}
+page::Page recorded_page(const RunConfig& run, const LanguageModel& model, std::string text,
+                         const std::string& why, std::int64_t kept_step, std::string_view events) {
+  constexpr Dim most_parameters = 16'000'000;
+  constexpr std::size_t most_text = 2'000'000, excerpt = 20'000;
+  const TrainConfig& config = run.settings;
+  const Dim parameters = count_parameters(model);
+  if (parameters > most_parameters)
+    throw support::InputError("a page holds a model of at most " + thousands(most_parameters) +
+                                  " parameters: this one has " + thousands(parameters),
+                              "use smaller --width or --layers");
+  page::Page made;
+  made.title = run.text_bytes == 0    ? "some text"  // not fledge train made the model
+               : config.texts.empty() ? "the built-in text"
+                                      : names_without_folders(config.texts)[0];
+  made.baselines =
+      Json::object({{"guessing", std::log(static_cast<double>(model.sizes.vocabulary))},
+                    {"tables", std::vector<double>{}},
+                    {"floor", nullptr}});  // unless the log has more
+  page::read_events(event_lines(events), parameters, made);
+  made.run = run_bytes(run, model);
+  made.settings = page::settings_json(config.sizes, config.training, config.corpus,
+                                      config.texts.empty() ? "" : made.title);
+  made.notices.emplace_back(
+      !made.kept.empty() ? "The weights of earlier steps are rounded to bf16, 8 binary digits."
+      : page::most_earlier(parameters) == 0
+          ? "The page has the last weights alone: earlier ones of this size do not fit."
+          : "This run recorded no earlier weights, so the page shows the kept model alone. "
+            "Train with --page to follow the learning.");
+  page::add_kept(kept_step, parameters, made);
 
-PageRecorder::PageRecorder(const TrainConfig& config, const Corpus& corpus,
-                           const LanguageModel& model, const std::vector<WordPair>& pairs,
-                           const std::vector<Probe>& sentences, std::string_view events)
-    : config_(&config),
-      corpus_(&corpus),
-      model_(&model),
-      sentences_(&sentences),
-      steps_{config.training.schedule.steps} {
-  page::require_vocabulary(corpus.tokenizer.size());
-  require_page_place(config);
-  std::int64_t number = 0;
-  for (const std::string& line : event_lines(events)) {
-    ++number;
-    if (!line.starts_with(plan_mark)) continue;
-    plan_ = page::naming_event("line " + std::to_string(number), [&] {
-      return page::read_plan(read_json(line), corpus.tokenizer.size(), config.sizes.context);
-    });
-    has_plan_event_ = true;
-    return;
+  page::Story& story = made.story;
+  if (story.sentence.empty()) story.sentence = beginning_of(text, run.tokenizer);
+  const std::string not_here = "The model cannot be trained in this page: ";
+  if (!why.empty()) {
+    made.notices.push_back(not_here + "the model wrote its text, because " + why + ".");
+  } else if (text.size() > most_text) {
+    std::size_t end = std::min(text.rfind('\n', excerpt), excerpt);
+    while (end > 0 && (text[end] & 0xC0) == 0x80) --end;
+    text.resize(end);
+    made.notices.push_back(not_here + "it has only the beginning of the text, which is over 2 MB.");
+  } else if (first_not_utf8(text) != std::string::npos) {
+    made.notices.push_back(not_here + "its text is not UTF-8.");
+  } else if (!config.from.empty()) {
+    made.notices.emplace_back(
+        "This run began with another model. A new one begins with random numbers.");
   }
-  plan_ = plan_of(config, corpus, pairs, sentences);
+  made.text = std::move(text);
+  story.title = "What does it look at?";
+  story.lede = "A model of " + thousands(parameters) + " numbers read " + made.title +
+               " and learned to guess the next " + token_word(run.tokenizer.kind()) +
+               ". Watch where it looks for that.";
+  made.look = look_at(run, model, story.sentence);
+  return made;
 }
 
-std::vector<Event> PageRecorder::look(std::int64_t step) {
-  std::vector<Event> found;
-  if (!steps_.has(step)) return found;
-  if (!has_plan_event_) found.emplace_back(Snapshot{page::plan_event(plan_)});
-  found.emplace_back(Snapshot{page::snapshot_event(*model_, corpus_->tokenizer, plan_, step,
-                                                   steps_.is_full(step), &corpus_->train)});
-  has_plan_event_ = true;
-  return found;
+PageRecorder::PageRecorder(RunConfig run, const LanguageModel& model, std::string text)
+    : run_(std::move(run)),
+      model_(&model),
+      text_(std::move(text)),
+      steps_(page::recorded_steps(run_.settings.training.schedule.steps, count_parameters(model))) {
+  require_page_place(run_.settings);
 }
 
-std::string PageRecorder::title() const {
-  return config_->texts.empty() ? "the built-in text" : names_without_folders(config_->texts)[0];
+std::vector<Event> PageRecorder::look(std::int64_t step) const {
+  if (!std::binary_search(steps_.begin(), steps_.end(), step)) return {};
+  return {Snapshot{page::snapshot_event(*model_, step)}};
 }
 
-page::Thinned PageRecorder::data(std::int64_t done_steps, std::int64_t kept_step,
-                                 std::string_view events) const {
-  constexpr Dim small = 100'000;  // tokens: least_loss() looks at all beginnings of lines
-  const TokenText& text = corpus_->train;
-  std::optional<double> floor;
-  if (text.documents() > 0 && corpus_->valid.size() <= 1 && text.size() < small)
-    floor = least_loss(text);
-  std::vector<std::string> notices;
-  for (const Probe& probe : *sentences_)
-    if (std::ssize(probe.ids) > page::Plan::most_tokens)
-      notices.push_back("Of the sentence " + support::quoted(probe.sentence) +
-                        " the page shows the last " + std::to_string(page::Plan::most_tokens) +
-                        " tokens, read from position 0.");
-  return page::run_data({.title = title(),
-                         .command = config_->command,
-                         .sentence = page::run_in_words(*model_, done_steps),
-                         .seed = config_->training.seed,
-                         .steps = config_->training.schedule.steps,
-                         .kept_step = kept_step,
-                         .floor = floor,
-                         .events = event_lines(events),
-                         .model = model_,
-                         .tokenizer = &corpus_->tokenizer,
-                         .text = &text,
-                         .plan = plan_,
-                         .notices = std::move(notices)});
-}
-
-std::string PageRecorder::write(std::int64_t done_steps, std::int64_t kept_step,
-                                std::string_view events) const {
-  const page::Thinned data = this->data(done_steps, kept_step, events);
-  const std::string file =
-      page::page_file(title(), Json::object({{"kind", "run"}, {"run", data.data}}));
-  support::write_output(config_->page, file, page::page_kind);
-  std::string said = "The page is in " + printable(config_->page) + " (" +
-                     formatted("%.0f kB", static_cast<double>(file.size()) / 1000) +
+std::string PageRecorder::write(std::int64_t kept_step, std::string_view events) const {
+  const page::Page made = page(kept_step, events);
+  const std::string& path = run_.settings.page;
+  const std::vector<std::string> said = page::write_page(path, made);
+  std::string text = "The page is in " + printable(path) + " (" +
+                     formatted("%.0f kB", static_cast<double>(fs::file_size(path)) / 1000) +
                      "): open it in a browser.";
-  for (const std::string& notice : data.notices) said += " " + notice;
-  return said;
+  for (const std::string& sentence : said) text += " " + sentence;
+  return text;
 }
 
 }  // namespace fledge::train

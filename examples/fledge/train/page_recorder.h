@@ -1,5 +1,5 @@
-// --page: a run as a page (examples/page/). Snapshots are events of the run, so a resumed run has
-// those from before.
+// --page: a run as a page (examples/page/). Weights at some steps are events of the run, so a
+// resumed run has those from before.
 #pragma once
 
 #include <string>
@@ -11,45 +11,41 @@
 
 namespace fledge::train {
 
-/// Throws CommandError unless the page of --page, if any, can be written. It may be in the folder of
-/// the run, which is made with the run. It is no file of the run, no folder above it, and no text that
-/// the run reads.
+/// Throws CommandError unless the page of --page, if any, can be written. It may be in the folder
+/// of the run, which is made with the run. It is no file of the run, no folder above it, and no
+/// text that the run reads.
 void require_page_place(const TrainConfig& config);
 
-/// Whether a run records snapshots: its events have a plan.
+/// Whether a run records its weights: its events have some.
 bool has_snapshots(std::string_view events);
+
+/// The page of a run. `model` has the weights of `kept_step`, which the page holds exactly; those
+/// that `events`, the log, recorded are rounded to bf16. A text that is too long for a page is cut;
+/// `why` says why the text is not that of the run, "" if it is. Throws FormatError, which names the
+/// line, for an event that fledge does not write, and InputError for a model that is too large for
+/// a page.
+page::Page recorded_page(const RunConfig& run, const LanguageModel& model, std::string text,
+                         const std::string& why, std::int64_t kept_step, std::string_view events);
 
 class PageRecorder {
  public:
-  /// Follows the sentences of --probe and the pairs of --watch, or what page::default_plan() chooses.
-  /// `events`: those of a run that is resumed, as its log has them; the first "page" among them
-  /// has the plan. A run that is resumed without --page goes on recording. Throws CommandError if the
-  /// page cannot be written, InputError for a vocabulary that is too large, and FormatError for a plan
-  /// that fledge does not write. The arguments but `events` must outlive it.
-  PageRecorder(const TrainConfig& config, const Corpus& corpus, const LanguageModel& model,
-               const std::vector<WordPair>& pairs, const std::vector<Probe>& sentences,
-               std::string_view events);
+  /// Throws CommandError if the page cannot be written. `model` must outlive it.
+  PageRecorder(RunConfig run, const LanguageModel& model, std::string text);
 
-  /// The events of this step: the plan if the run has none yet, and a snapshot. None at most steps.
-  std::vector<Event> look(std::int64_t step);
-
-  /// The data of the page of a run that has these events and kept the model of `kept_step`. Throws
-  /// FormatError, which names the line, for an event that fledge does not write.
-  page::Thinned data(std::int64_t done_steps, std::int64_t kept_step,
-                     std::string_view events) const;
+  /// The weights after this step, as an event of the run. None at most steps.
+  std::vector<Event> look(std::int64_t step) const;
+  /// recorded_page() of this run.
+  page::Page page(std::int64_t kept_step, std::string_view events) const {
+    return recorded_page(run_, *model_, text_, "", kept_step, events);
+  }
   /// Writes this page. Returns what is to be said about it.
-  std::string write(std::int64_t done_steps, std::int64_t kept_step, std::string_view events) const;
+  std::string write(std::int64_t kept_step, std::string_view events) const;
 
  private:
-  std::string title() const;
-
-  const TrainConfig* config_;
-  const Corpus* corpus_;
+  RunConfig run_;
   const LanguageModel* model_;
-  const std::vector<Probe>* sentences_;
-  page::Plan plan_;
-  page::SnapshotSteps steps_;
-  bool has_plan_event_ = false;
+  std::string text_;
+  std::vector<std::int64_t> steps_;
 };
 
 }  // namespace fledge::train

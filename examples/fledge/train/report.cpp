@@ -13,6 +13,7 @@
 #include "nn/generate/sampler.h"
 #include "nn/inspect/ngram_losses.h"
 #include "nn/inspect/verbatim_overlap.h"
+#include "nn/train/defaults.h"
 
 namespace fledge::train {
 
@@ -80,13 +81,6 @@ std::string draw_sample(const Trainer& trainer, const TrainConfig& config, const
         [&] { Decoder(trainer.model()).read(decoder.window()); });
   }
   return tokenizer.decode(drawn);
-}
-
-Dim longest_document(const TokenText& text) {
-  std::size_t longest = 0;
-  for (std::size_t d = 0; d + 1 < text.starts.size(); ++d)
-    longest = std::max(longest, text.starts[d + 1] - text.starts[d]);
-  return static_cast<Dim>(longest);
 }
 
 namespace {

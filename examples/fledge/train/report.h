@@ -47,9 +47,6 @@ std::string token_word(Tokens kind);
 std::string draw_sample(const Trainer& trainer, const TrainConfig& config, const Corpus& corpus,
                         Dim count, std::int64_t number);
 
-/// The tokens of the longest document, with the boundary in front of it; 0 for a stream.
-Dim longest_document(const TokenText& text);
-
 /// A sample in rows of at most `columns` columns, each behind `indent` spaces. It is broken between
 /// words where possible. A line break is shown as ⏎ (in ASCII \n). More than `most_rows` rows: the
 /// last of them ends with "…". A single row may break a word. No line end at the end.

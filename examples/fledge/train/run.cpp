@@ -8,11 +8,11 @@
 #include <cstdio>
 
 #include "engine/base/interrupt.h"
-#include "examples/fledge/step_cost.h"
 #include "examples/fledge/train/source.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/support/text.h"
 #include "nn/io/checksum.h"
+#include "nn/train/step_cost.h"
 
 namespace fledge::train {
 
@@ -88,17 +88,17 @@ void open_folder(Run& run, const std::string& own_name) {
                                    : "Nothing is saved (--no-save).");
 }
 
-void begin_page(Run& run) {
+void begin_page(Run& run, const std::string& text) {
   const std::string& events = run.store.kept_events();
   if (run.config.page.empty() && !has_snapshots(events)) return;
   support::with_advice(
       "restore the file, or begin a new run in another folder with -o",
       [&] {
-        run.page = std::make_unique<PageRecorder>(run.config, run.corpus, run.model, run.pairs,
-                                                  run.sentences, events);
+        run.page = std::make_unique<PageRecorder>(
+            RunConfig{run.config, run.corpus.tokenizer, text.size(), hash_of(text)}, run.model,
+            text);
         // The page of the run until here, so that a damaged event is found before the training.
-        if (!run.config.page.empty() && !events.empty())
-          run.page->data(run.store.step(), run.store.kept_step(), events);
+        if (!run.config.page.empty()) run.page->page(run.store.kept_step(), events);
       },
       support::quoted(run.config.folder() + "/" + log_file));
 }
@@ -120,7 +120,7 @@ void write_page_at_end(Run& run, const Event& event) {
   if (end->status == "diverged") return run.screen->say("No page was written: the run diverged.");
   run.store.sync_events();
   const std::int64_t kept = end->status == "ok" ? run.store.kept_step() : run.store.step();
-  run.screen->say(run.page->write(run.store.step(), kept, run.store.events()));
+  run.screen->say(run.page->write(kept, run.store.events()));
 }
 
 }  // namespace
@@ -193,7 +193,7 @@ std::unique_ptr<Run> set_up(TrainConfig config) {
   run->chosen = std::move(chosen);
   run->pairs = std::move(pairs);
   run->sentences = std::move(sentences);
-  begin_page(*run);
+  begin_page(*run, text);
   open_folder(*run, own_name);
   run->observers = {[&run = *run](const Event& event) { run.screen->on_event(event); },
                     [&run = *run](const Event& event) { write_line(run, event); }};

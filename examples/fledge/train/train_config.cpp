@@ -13,7 +13,7 @@
 
 namespace fledge::train {
 
-using support::formatted, support::shell_word, support::refuse_usage;
+using support::formatted, support::refuse_usage;
 
 support::Options train_options(TrainConfig& config) {
   using support::Lifetime;
@@ -294,11 +294,6 @@ TrainConfig train_config(int argc, const char* const* argv) {
   support::Options options = train_options(config);
   options.parse(argc, argv);
   config.texts = options.arguments();
-  config.command = "fledge train";
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    config.command += " " + shell_word(word.substr(word.rfind('/') + 1));
-  }
   for (const std::string& text : config.texts) {
     if (text.empty()) refuse_usage("FILE has an empty name", "leave it out for the built-in text");
     if (text == "-" && config.texts.size() > 1)

@@ -43,7 +43,6 @@ struct TrainConfig {
   bool find_lr = false;
   bool save = true, force = false, json = false, quiet = false, no_progress = false;
   std::int64_t log_every = 1, sample_every = 0, save_seconds = 30;
-  std::string command;             // as it was given, without the folders of its paths
   std::string watch, probe, page;  // the texts of these options
   std::set<std::string> given{};   // the names of the options that were given
 

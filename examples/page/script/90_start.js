@@ -1,25 +1,33 @@
-// Reads the data and builds the page.
+// Reads the data, begins the run and builds the page.
 
 window.fledgeErrors = [];
-addEventListener("error", (event) => window.fledgeErrors.push(String(event.message)));
-document.addEventListener("securitypolicyviolation", (event) =>
-  window.fledgeErrors.push("policy: " + event.violatedDirective));
+addEventListener("error", (event) => fledgeErrors.push(String(event.message)));
+addEventListener("unhandledrejection", (event) => fledgeErrors.push(String(event.reason)));
+addEventListener("securitypolicyviolation", (event) =>
+  fledgeErrors.push("policy: " + event.violatedDirective));
 
-Object.assign(page, JSON.parse(document.getElementById("data").textContent));
-const isCourse = page.kind === "course";
-letters.theme = "c";
-Object.assign(selection, {step: page.run.snapshots.length - 1, query: Infinity, theme: 0});
-const address = readAddress();
-select({query: page.run.sentences[0].ids.length - 1, ...address});
-clamp();
-if (address.key === undefined) selection.key = likeliestKey();
-const parts = [
-  isCourse && trianglePart(), timePart(), nowPart(), lossPart(), attentionPart(), graphPart(), workedPart(),
-  whatIfPart(), gradientPart(), watchPart(), mapPart(), nextPart(), tensorsPart(), isCourse && variantsPart(),
-  isCourse && exercisesPart(), glossaryPart()].filter(Boolean);
-// Only now: after an error the tables still stand there.
-document.getElementById("static").remove();
-document.getElementById("page").append(...parts);
-sayAttention();
-addEventListener("hashchange", () => select(readAddress()));
-addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((part) => { part.open = true; }));
+async function startPage() {
+  Object.assign(page, JSON.parse(document.getElementById("data").textContent));
+  await (page.run ? openRecorded() : beginRun(page.settings));
+  readAddress();
+  const below = [gridPart(), cellPart(), lensPart(), gradientPart(), lossPart(), switchesPart(),
+    mapPart(), writePart(), textPart(), ...(page.triangle ? [trianglePart()] : [])];
+  const links = below.map((part) => element("a", {href: "#" + part.id},
+    ...part.firstChild.cloneNode(true).childNodes));
+  document.getElementById("page").append(firstPart(),
+    element("nav", {"aria-label": "Parts of this page"}, links), element("main", {}, below));
+  await refresh();
+  if (!seen) {
+    // The address has words or positions that the model does not have.
+    forgetError();
+    await change({sentence: page.story.sentence, hidden: new Set()});
+  }
+  page.isReady = true;
+}
+
+// A page without the engine has its story as a still picture, and says so itself.
+if (document.getElementById("engine").textContent !== "") startPage().catch((error) => {
+  fledgeErrors.push(String(error.message));
+  document.getElementById("page").prepend(element("p", {id: "failed"},
+    "The live part of this page did not start: " + error.message));
+});

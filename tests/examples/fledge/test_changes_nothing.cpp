@@ -47,7 +47,7 @@ struct Walk : Desk {
   Walk() {
     fs::copy(run("run", {"--tokens", "word"}), *this / "damaged");
     fs::resize_file(*this / "damaged/run.safetensors", 1000);
-    write_file(*this / "damaged/events.jsonl", "{\"type\":\"page\"}\n");
+    write_file(*this / "damaged/events.jsonl", "{\"type\":\"snapshot\"}\n");
     write_file(*this / "mine", "mine\n");
     write_file(*this / "mine.html", "<p>mine</p>");
     fs::create_directory(*this / "full");

@@ -59,7 +59,7 @@ TEST_CASE("other folders: rows without a token are never drawn and have no proba
                              Words{"--json"}, Words{"--top-k", "5"}})
       CHECK(text(folder, Words{"birds", "--tokens-out", "40"} + how).size() > 40);
     done({"page", folder, "-o", desk / "page.html"});
-    CHECK_THAT(text_of(desk / "page.html"), ContainsSubstring("\"without_text\":[265,266,"));
+    CHECK_THAT(text_of(desk / "page.html"), ContainsSubstring("\"kept\":[{\"step\":"));
   }
   // --why and --probs share all probability among tokens with text.
   const Words drawn{"birds walk", "--tokens-out", "1", "--temperature", "1", "--probs", "--json"};

@@ -1,4 +1,4 @@
-// The pages under test. Each is made once, by the programs that readers use.
+// The pages under test, made by the programs that readers use, and what readers do first.
 #pragma once
 
 #include "tests/page/browser/chromium.h"
@@ -14,83 +14,136 @@ inline std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A page that this program writes to the file FOLDER/page.html.
-inline std::string made_page(const Folder& folder, std::vector<std::string> argv) {
-  argv.insert(argv.end(), {"--page", folder / "page.html"});
+/// What a program of the build prints.
+inline std::string output_of(std::vector<std::string> argv) {
+  argv[0] = build_folder + "/" + argv[0];
   const Result result = run(argv, {{"FLEDGE_THREADS", "1"}});
   if (result.status != 0) throw std::runtime_error(argv[0] + ": " + result.err);
-  return folder / "page.html";
-}
-/// A page of fledge train over this text.
-inline std::string trained_page(const Folder& folder, const std::string& text,
-                                const std::vector<std::string>& options,
-                                const std::string& text_name) {
-  write_file(folder / text_name, text);
-  std::vector<std::string> argv{
-      build_folder + "/fledge", "train", folder / text_name, "-q", "--no-save", "--steps", "60"};
-  argv.insert(argv.end(), options.begin(), options.end());
-  return made_page(folder, argv);
+  return result.out;
 }
 
-/// The page of the main job: birds --page. One layer, one head.
+/// The page of the main job, which trains in front of the reader. One layer, one head.
 inline const std::string& birds_page() {
   static const Folder folder;
-  static const std::string path = made_page(folder, {build_folder + "/birds"});
+  static const std::string path = folder / "birds.html";
+  if (!std::filesystem::exists(path)) output_of({"birds", "--page", path});
   return path;
 }
-/// The page of a poem: fledge train --page. Two layers with two heads.
-inline const std::string& poem_page() {
+
+inline std::string poem() {
+  std::string text;
+  for (int verse = 0; verse < 12; ++verse)
+    text +=
+        "the cat sat on the mat and the dog sat on the log\n"
+        "a bird can sing and a fish can swim in the blue lake\n";
+  return text;
+}
+/// A run of fledge train in FOLDER/run, with its page. Two layers with two heads.
+inline const Folder& poem_run() {
   static const Folder folder;
-  static const std::string path = [] {
-    std::string text;
-    for (int verse = 0; verse < 12; ++verse)
-      text +=
-          "the cat sat on the mat and the dog sat on the log\n"
-          "a bird can sing and a fish can swim in the blue lake\n";
-    return trained_page(folder, text,
-                        {"--tokens", "word", "--layers", "2", "--heads", "2", "--width", "16",
-                         "--context", "12", "--watch", "sat:cat"},
-                        "poem.txt");
-  }();
-  return path;
+  if (std::filesystem::exists(folder / "poem.txt")) return folder;
+  write_file(folder / "poem.txt", poem());
+  output_of({"fledge",
+             "train",
+             folder / "poem.txt",
+             "-q",
+             "--tokens",
+             "word",
+             "--steps",
+             "60",
+             "--layers",
+             "2",
+             "--heads",
+             "2",
+             "--width",
+             "16",
+             "--context",
+             "12",
+             "-o",
+             folder / "run",
+             "--page",
+             folder / "poem.html"});
+  return folder;
 }
-/// All of these and, if it was built, the page of the course.
-inline std::vector<std::string> all_pages() {
-  std::vector<std::string> paths{birds_page(), poem_page()};
-  if (std::filesystem::exists(build_folder + "/fledge.html"))
-    paths.push_back(build_folder + "/fledge.html");
-  return paths;
-}
+inline std::string poem_page() { return poem_run() / "poem.html"; }
 
-/// A copy of a page whose data a script has changed: it may change `data`, which has `run`.
-inline std::string changed_page(Chromium& browser, const Folder& folder, const std::string& page,
-                                const std::string& script) {
-  browser.open(page);
-  const std::string data = browser.text(
-      "(() => { const data = JSON.parse(document.querySelector('#data').textContent); " + script +
-      "; return JSON.stringify(data).replace(/[<>&\\u2028\\u2029]/g, (c) => "
-      "'\\\\u' + c.charCodeAt(0).toString(16).padStart(4, '0')); })()");
-  std::string html = read_file(page);
-  const std::string mark = "id=\"data\">";
-  const std::size_t begin = html.find(mark) + mark.size();
-  write_file(folder / "changed.html",
-             html.replace(begin, html.find("</script>", begin) - begin, data));
-  return folder / "changed.html";
-}
+/// The page of the course: make page, or make page-test, builds it.
+inline const std::string course_page = build_folder + "/fledge.html";
 
-/// A page in a browser, and what must hold on each: scripts that return "" or what is wrong.
-struct Check {
-  const char *name, *script;
-};
-inline void check_pages(const std::vector<std::string>& paths, const std::vector<Check>& checks) {
-  Chromium browser;
-  for (const std::string& path : paths)
-    for (const auto& [name, script] : checks) {
-      INFO(path << ": " << name);
-      browser.open(path);
-      CHECK(browser.text(script) == "");
-      CHECK(browser.messages() == "");
+inline std::vector<std::string> all_pages() { return {birds_page(), course_page, poem_page()}; }
+
+/// What the tests use in a page. t.put(css, value): as a reader who writes or chooses. t.next():
+/// the likeliest next words; t.top(): the first. t.settled(): the engine has answered all questions of
+/// the page, which has drawn the answers. t.changed("grid cell"): these parts have changed since
+/// t.note().
+inline constexpr const char* helpers = R"js(window.t = {
+  one: (css) => document.querySelector(css),
+  text: (css) => t.one(css).textContent,
+  click: (css) => t.one(css).click(),
+  put(css, value) {
+    t.one(css).value = value;
+    for (const type of ["input", "change"])
+      t.one(css).dispatchEvent(new Event(type, {bubbles: true}));
+  },
+  isShown: (css) => t.one(css).checkVisibility(),
+  next: () => [1, 2, 3, 4, 5].map((i) => t.text(`#next [aria-posinset="${i}"]`)).join(),
+  top: () => t.text("#next [aria-posinset='1'] bdi"),
+  async settled() {
+    let isNew = true;
+    const watch = new MutationObserver(() => { isNew = true; });
+    watch.observe(document, {subtree: true, childList: true, attributes: true});
+    for (let quiet = 0; quiet < 3; quiet = isNew ? 0 : quiet + 1) {
+      isNew = false;
+      await engine.weights();
+      await new Promise((done) => setTimeout(done, 40));
     }
+    watch.disconnect();
+  },
+  shown: () => ({time: t.one("#time").value,
+    arcs: [...document.querySelectorAll("#stage .arc")].map((arc) => arc.innerHTML).join(),
+    ...Object.fromEntries(["say", "next", "loss", "grid", "cell", "gradient", "lens", "map"]
+      .map((id) => [id, t.one("#" + id).innerHTML]))}),
+  note() { t.before = t.shown(); },
+  changed: (parts) => parts.split(" ").every((part) => t.before[part] !== t.shown()[part])};
+)js";
+
+/// Opens a page and waits until the engine has read its sentence.
+inline void opened(Chromium& browser, const std::string& path, const std::string& fragment = "") {
+  browser.open(path, fragment);
+  browser.until("page.isReady", 30);
+  browser.evaluate(helpers);
+}
+/// Trains, or plays a recorded run, to its end.
+inline void learned(Chromium& browser) {
+  browser.evaluate("t.click('#go')");
+  browser.until("learning.isOn");
+  browser.until("!learning.isOn");
+  browser.evaluate("t.settled()");
+}
+/// What a reader does, if anything, and what is true when the page has settled.
+struct Step {
+  std::string does, then;
+};
+inline void check_steps(Chromium& browser, const std::vector<Step>& steps) {
+  for (const auto& [does, then] : steps) {
+    INFO(does << " -> " << then);
+    if (!does.empty()) browser.evaluate("t.note(); " + does);
+    if (!does.empty()) browser.evaluate("t.settled()");
+    CHECK(browser.is_true(then));
+  }
+}
+
+/// No message anywhere, no request but that of the file and of workers, nothing that ran.
+inline void check_quiet(Chromium& browser) {
+  CHECK(browser.messages() == "");
+  CHECK(browser.text("window.fledgeErrors.join()") == "");
+  CHECK(browser.is_true("window.__xss === undefined"));
+  int files = 0;
+  for (const std::string& address : browser.requests()) {
+    files += address.starts_with("file:");
+    CHECK((address.starts_with("file:") || address.starts_with("blob:")));
+  }
+  CHECK(files == 1);
 }
 
 }  // namespace testing

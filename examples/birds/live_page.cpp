@@ -1,0 +1,32 @@
+#include "examples/birds/live_page.h"
+
+#include "examples/support/built_in_text.h"
+
+namespace fledge::birds {
+
+page::Page live_page(const TextStory& story) {
+  page::Page page;
+  page.title = "Where does \u201cwalk\u201d look?";
+  page.text = support::built_in_text();
+  page.settings = page::settings_json(model_sizes(read_text()), training_options(story.seed),
+                                      reading_options, "");
+  page.story = {
+      .title = page.title,
+      .lede =
+          "Birds walk slowly, cats walk quietly. To guess the next word, a model must look back "
+          "at the animal. Nobody tells it so. Watch it find out.",
+      .sentence = watches()[0].sentence,
+      .told =
+          "It begins with random numbers, looks everywhere, and says anything at all. After a "
+          "hundred small steps it knows which words may follow \u201cwalk\u201d, but not whose "
+          "walk it is. Then it turns to the animal.",
+      .pairs = {{"birds", "cats"}}};
+  const TextStory::Completed& said = story.completed.at(1);  // of the same sentence
+  page.look = {{"start", "birds", "sometimes", "walk"},
+               {story.pattern_after.end() - 4, story.pattern_after.end()},
+               said.after.next,
+               said.after.probability};
+  return page;
+}
+
+}  // namespace fledge::birds

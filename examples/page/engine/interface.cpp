@@ -1,0 +1,537 @@
+#include "examples/page/engine/interface.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "engine/autograd.h"
+#include "examples/page/engine/view.h"
+#include "nn/generate/sampler.h"
+#include "nn/gpt/weights.h"
+#include "nn/inspect/ngram_losses.h"
+#include "nn/inspect/word_vectors.h"
+#include "nn/io/checksum.h"
+#include "nn/io/json.h"
+#include "nn/text/corpus.h"
+#include "nn/text/tokenizer_json.h"
+#include "nn/train/checkpoint.h"
+#include "nn/train/defaults.h"
+#include "nn/train/step_cost.h"
+
+namespace fledge {
+
+namespace {
+
+struct Run {
+  std::string name;  // of the text's file
+  std::uint64_t text_bytes = 0, text_hash = 0;
+  CorpusOptions reading;
+  Corpus corpus;
+  LanguageModel model, shown;
+  std::optional<Trainer> trainer;  // none for a model without its text
+};
+
+std::unique_ptr<Run> run;
+std::vector<Dim> sentence;
+Changes changes;
+std::string input, output;
+
+Run& the_run() {
+  require<ValueError>(run != nullptr, "page", "needs a run: begin or load one first");
+  return *run;
+}
+
+std::uint32_t answer(std::string bytes) {
+  output = std::move(bytes);
+  return static_cast<std::uint32_t>(output.size());
+}
+std::uint32_t answer(const Json& json) { return answer(json.text()); }
+template <class Number>
+std::uint32_t answer(const std::vector<Number>& numbers) {
+  return answer(
+      std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Number)));
+}
+
+/// A part of what the page has written.
+std::string_view input_part(std::uint32_t begin, std::uint32_t bytes) {
+  require<ValueError>(begin <= input.size() && bytes <= input.size() - begin, "page", "needs ",
+                      bytes, " bytes of input from byte ", begin, " on: got ", input.size());
+  return std::string_view(input).substr(begin, bytes);
+}
+
+std::vector<std::string> words_of(const std::vector<Dim>& tokens) {
+  const std::vector<std::string>& symbols = the_run().corpus.tokenizer.symbols();
+  std::vector<std::string> words;
+  for (const Dim token : tokens) words.push_back(symbols.at(static_cast<std::size_t>(token)));
+  return words;
+}
+
+/// The shown model reads the sentence under all changes.
+View view() {
+  require<ValueError>(!sentence.empty(), "page", "needs a sentence");
+  return look(the_run().shown, sentence, changes);
+}
+
+Json run_json() {
+  const Run& r = the_run();
+  const LanguageModelSizes& sizes = r.model.sizes;
+  std::vector<Json> parameters;
+  for (const auto& [name, tensor] : named_parameters(r.model)) {
+    std::vector<Dim> shape;
+    for (int axis = 0; axis < tensor.rank(); ++axis) shape.push_back(tensor.dim(axis));
+    parameters.push_back(Json::object({{"name", name}, {"shape", shape}}));
+  }
+  const Tokenizer& tokenizer = r.corpus.tokenizer;
+  std::vector<Dim> all(static_cast<std::size_t>(tokenizer.size()));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Dim>(i);
+  Json::Members members{{"layers", sizes.layers},
+                        {"heads", sizes.heads},
+                        {"width", sizes.width},
+                        {"hidden", sizes.hidden > 0 ? sizes.hidden : 4 * sizes.width},
+                        {"context", sizes.context},
+                        {"vocabulary", sizes.vocabulary},
+                        {"kind", to_string(tokenizer.kind())},
+                        {"lines", r.reading.reading == Reading::lines},
+                        {"words", words_of(all)},
+                        {"train", r.corpus.train.size()},
+                        {"valid", r.corpus.valid.size()},
+                        {"documents", r.corpus.facts.documents},
+                        {"without", words_of_none(sizes.recipe)},
+                        {"tie_qk", sizes.recipe.tie_qk},
+                        {"freeze", words_of_none(sizes.recipe.learned)},
+                        {"count", count_parameters(r.model)},
+                        {"parameters", parameters},
+                        {"trains", r.trainer.has_value()}};
+  if (r.trainer) {
+    const TrainerOptions& options = r.trainer->options();
+    members.emplace_back("step", r.trainer->steps_done());
+    members.emplace_back("steps", options.schedule.steps);
+    members.emplace_back("batch", options.batch);
+    members.emplace_back("rate", options.schedule.rate);
+    members.emplace_back("seed", static_cast<std::int64_t>(options.seed));
+  }
+  return Json::object(members);
+}
+
+// -- settings --------------------------------------------------------------------------------------
+
+struct Settings {
+  CorpusOptions corpus;
+  LanguageModelSizes sizes{.vocabulary = 1, .context = 0};
+  TrainerOptions training;
+
+  /// Calls f(name, option, value) for each setting: its name in the JSON of a page, and the option of
+  /// `fledge train`, as run.safetensors has it. "": it has none there.
+  void each(auto&& f) {
+    f("lines", "lines", corpus.reading), f("tokens", "", corpus.tokens);
+    f("symbols", "", corpus.symbols), f("valid", "valid", corpus.valid);
+    f("layers", "", sizes.layers), f("heads", "", sizes.heads), f("width", "", sizes.width);
+    f("hidden", "", sizes.hidden), f("context", "", sizes.context), f("bias", "", sizes.bias);
+    f("dropout", "dropout", sizes.dropout), f("without", "", sizes.recipe);
+    f("tie_qk", "tie-qk", sizes.recipe.tie_qk), f("freeze", "freeze", sizes.recipe.learned);
+    CosineSchedule& schedule = training.schedule;
+    f("steps", "steps", schedule.steps), f("warmup", "warmup", schedule.warmup);
+    f("rate", "lr", schedule.rate), f("final_ratio", "min-lr", schedule.final_ratio);
+    f("batch", "batch", training.batch), f("", "accumulate", training.accumulate);
+    f("decay", "decay", training.decay), f("clip", "clip", training.clip);
+    f("beta2", "", training.beta2), f("seed", "seed", training.seed);
+  }
+};
+
+void read_setting(const JsonValue& json, bool& to) { to = json.boolean(); }
+void read_setting(const JsonValue& json, double& to) { to = json.number(); }
+void read_setting(const JsonValue& json, Dim& to) { to = json.integer(0, 1'000'000'000); }
+void read_setting(const JsonValue& json, std::uint64_t& to) {
+  to = static_cast<std::uint64_t>(json.integer(0, std::int64_t{1} << 53));
+}
+void read_setting(const JsonValue& json, Tokens& to) { to = tokens_named(json.string()); }
+void read_setting(const JsonValue& json, Reading& to) {
+  to = json.boolean() ? Reading::lines : Reading::stream;
+}
+void read_setting(const JsonValue& json, Bias& to) {
+  to = json.boolean() ? Bias::with : Bias::without;
+}
+template <class List>
+void read_setting(const JsonValue& words, List& list) {
+  words.each_item([&](const JsonValue& word) {
+    bool known = false;
+    list.each([&]<class Part>(const std::string& name, Part& part) {
+      if (name == word.string()) part = Part::none, known = true;
+    });
+    if (!known) word.fail("must name a part of a recipe: got " + word.string());
+  });
+}
+
+Settings settings_of_page(const JsonValue& json) {
+  Settings s;
+  std::vector<std::string_view> names{"name"};
+  s.each([&](std::string_view name, std::string_view, auto& value) {
+    if (!name.empty() && json.has(name)) read_setting(json[name], value);
+    names.push_back(name);
+  });
+  json.allow_only(names);
+  s.corpus.seed = s.training.seed;
+  return s;
+}
+
+// In run.safetensors an option is a string: a number, true or false, or words with commas.
+void read_options(const JsonValue& options, Settings& s) {
+  s.each([&]<class T>(std::string_view, std::string_view option, T& value) {
+    if (option.empty() || !options.has(option)) return;
+    std::string json = options[option].string();
+    if constexpr (std::is_same_v<T, Recipe::Learned>) {
+      for (std::size_t at = 0; (at = json.find(',', at)) != std::string::npos; at += 3)
+        json.replace(at, 1, "\",\"");
+      json = "[\"" + json + "\"]";
+    }
+    read_setting(read_json(json), value);
+  });
+  s.corpus.seed = s.training.seed;
+}
+
+std::string option_text(bool value) { return value ? "true" : "false"; }
+std::string option_text(double value) { return json_number(value); }
+std::string option_text(std::int64_t value) { return std::to_string(value); }
+std::string option_text(std::uint64_t value) { return std::to_string(value); }
+std::string option_text(Reading value) { return option_text(value == Reading::lines); }
+std::string option_text(const Recipe::Learned& value) {
+  std::string text;
+  for (const std::string& word : words_of_none(value)) text += (text.empty() ? "" : ",") + word;
+  return text;
+}
+template <class T>
+std::string option_text(const T&) {
+  return "";  // no option of a run: run.safetensors has it elsewhere, or not at all
+}
+
+// The settings in run.safetensors, as `fledge train` writes them (examples/fledge/train/train_config).
+constexpr std::int64_t settings_version = 4;
+
+std::string settings_text(const Run& r) {
+  Settings s{r.reading, r.model.sizes, r.trainer->options()};
+  Json::Members options;
+  s.each([&](std::string_view, std::string_view option, const auto& value) {
+    if (const std::string text = option_text(value); !option.empty() && !text.empty())
+      options.emplace_back(option, text);
+  });
+  const std::optional<Dim> end = r.corpus.tokenizer.find("\n");
+  return config_json(s.sizes,
+                     {{"version", settings_version},
+                      {"text", r.name},
+                      {"text_bytes", static_cast<std::int64_t>(r.text_bytes)},
+                      {"text_hash", hexadecimal(r.text_hash)},
+                      {"run", Json::object(options)},
+                      {"tokenizer", tokenizer_json(r.corpus.tokenizer)}},
+                     mark_notes({end, end ? std::vector<Dim>{*end} : std::vector<Dim>{}, {}}));
+}
+
+// The work of half a minute on one core in a page, in operations of operations_of_step().
+constexpr double operations_of_half_a_minute = 4e11;
+
+// What is not given is chosen from the text as `fledge train` does, but of a size that makes hundreds
+// of steps in half a minute.
+void choose_for(const Corpus& corpus, const JsonValue& given, Settings& s) {
+  TrainingDefaults row = defaults_for(corpus);
+  row.layers = std::min<Dim>(row.layers, 2), row.width = std::min<Dim>(row.width, 64);
+  row.context = std::min<Dim>(row.context, 64), row.batch = std::min<Dim>(row.batch, 32);
+  s.sizes.vocabulary = corpus.tokenizer.size();
+  const auto is_given = [&](std::string_view option) {
+    return given.has(option == "lr" ? "rate" : option);
+  };
+  choose_settings(row, corpus, operations_of_half_a_minute, is_given, s.sizes, s.training);
+}
+
+// Whether a page, whose sizes in bytes have 32 bits, can train on batches of so many windows; of
+// none: whether it can show the model.
+bool has_memory(const LanguageModelSizes& sizes, Dim batch) {
+  const auto number = [](Dim n) { return static_cast<double>(n); };
+  const double T = number(sizes.context), L = number(sizes.layers),
+               of_step = numbers_of_step(sizes, number(batch)) + 4 * parameter_count(sizes) +
+                         2 * L * T * number(batch * sizes.hidden),
+               of_view = 4 * T * T * number(sizes.heads) * L;
+  return 4 * (of_step + of_view) < 1.5e9;
+}
+void require_memory(const LanguageModelSizes& sizes, Dim batch) {
+  require<ValueError>(has_memory(sizes, batch), "page",
+                      "has 2 GB of memory; use a smaller width, context or batch, or fewer layers");
+}
+
+/// Makes a run the run of the page.
+std::uint32_t take(Run next, const TrainerOptions* training) {
+  run = std::make_unique<Run>(std::move(next));
+  if (training != nullptr) run->trainer.emplace(run->model, run->corpus.train, *training);
+  sentence.clear();
+  changes = {};
+  return answer(run_json());
+}
+
+}  // namespace
+
+extern "C" {
+
+char* fledge_input(std::uint32_t bytes) {
+  input.assign(bytes, '\0');
+  return input.data();
+}
+const char* fledge_output() { return output.data(); }
+
+std::uint32_t fledge_new(std::uint32_t text_bytes, std::uint32_t settings_bytes) {
+  const JsonValue json = read_json(std::string(input_part(text_bytes, settings_bytes)));
+  const std::string_view text = input_part(0, text_bytes);
+  Settings s = settings_of_page(json);
+  Corpus corpus = read_corpus(text, s.corpus);
+  choose_for(corpus, json, s);
+  require_memory(s.sizes, s.training.batch);
+  Rng rng(s.training.seed);
+  const LanguageModel model(s.sizes, rng);
+  std::string name;  // as run.safetensors has it: % begins two digits there
+  if (json.has("name"))
+    for (const char c : json["name"].string()) name += c == '%' ? "%25" : std::string(1, c);
+  return take({name, text.size(), hash_of(text), s.corpus, std::move(corpus), model, model, {}},
+              &s.training);
+}
+
+std::uint32_t fledge_step(std::uint32_t count) {
+  std::optional<Trainer>& trainer = the_run().trainer;
+  require<ValueError>(trainer.has_value(), "fledge_step", "needs the text of the run");
+  std::vector<double> done;
+  for (; count > 0 && trainer->steps_done() < trainer->options().schedule.steps; --count) {
+    const Trainer::Step step = trainer->step();
+    done.insert(done.end(),
+                {static_cast<double>(step.number), step.loss, step.gradient_norm, step.rate});
+  }
+  return answer(done);
+}
+
+double fledge_loss(std::uint32_t held_out, std::uint32_t windows) {
+  const Run& r = the_run();
+  const TokenText& text = held_out != 0 ? r.corpus.valid : r.corpus.train;
+  if (text.size() == 0) return std::nan("");
+  return mean_loss(r.shown, text, 16, windows);
+}
+
+std::uint32_t fledge_baselines() {
+  const Corpus& corpus = the_run().corpus;
+  const TokenText& test = corpus.valid.size() > 0 ? corpus.valid : corpus.train;
+  const Dim V = corpus.tokenizer.size();
+  std::optional<double> floor;
+  if (test.documents() > 0) floor = least_loss(test);
+  return answer(Json::object({{"guessing", std::log(static_cast<double>(V))},
+                              {"tables", ngram_losses(corpus.train, test, V, 3)},
+                              {"floor", floor}}));
+}
+
+std::uint32_t fledge_weights() {
+  std::vector<float> numbers;
+  for (const Tensor& tensor : parameters(the_run().shown)) {
+    const Array& array = tensor.value();
+    numbers.insert(numbers.end(), array.data(), array.data() + array.size());
+  }
+  return answer(numbers);
+}
+
+void fledge_show(std::uint32_t bytes) {
+  Run& r = the_run();
+  if (bytes == 0) {
+    r.shown = r.model;
+    return;
+  }
+  const auto numbers = static_cast<Dim>(bytes / sizeof(float));
+  require<ValueError>(numbers == count_parameters(r.model), "fledge_show", "needs ",
+                      count_parameters(r.model), " weights: got ", numbers);
+  LanguageModel copy(r.model.sizes, InitialWeights::none());
+  const char* from = input.data();
+  for (const Tensor& tensor : parameters(copy)) {
+    const std::size_t size = static_cast<std::size_t>(tensor.size()) * sizeof(float);
+    std::memcpy(tensor.write(), from, size);
+    from += size;
+  }
+  r.shown = copy;
+}
+
+std::uint32_t fledge_save() {
+  const Run& r = the_run();
+  require<ValueError>(r.trainer.has_value(), "fledge_save", "needs the text of the run");
+  return answer(checkpoint_bytes(*r.trainer, {}, {}, settings_text(r)));
+}
+
+std::uint32_t fledge_load(std::uint32_t file_bytes, std::uint32_t text_bytes) {
+  const std::string_view text = input_part(file_bytes, text_bytes);
+  const Checkpoint file = open_checkpoint(input_part(0, file_bytes));
+  const ModelConfig config = read_config(file.settings);
+  const JsonValue own = config.own;
+  if (own["version"].integer(1, 1'000'000) != settings_version)
+    own["version"].fail("must be " + std::to_string(settings_version));
+  Settings s;
+  s.sizes = config.sizes;
+  read_options(own["run"], s);
+  Tokenizer tokenizer = read_tokenizer(own["tokenizer"]);
+  if (tokenizer.size() > s.sizes.vocabulary) tokenizer.limit_to(s.sizes.vocabulary);
+
+  require_memory(s.sizes, 0);
+  const LanguageModel model = kept_model(file, s.sizes);
+  const std::uint64_t hash = hash_of(text);
+  const bool trains = !text.empty() && hexadecimal(hash) == own["text_hash"].string() &&
+                      has_memory(s.sizes, s.training.batch);
+  Corpus corpus = trains ? read_corpus(text, s.corpus, tokenizer) : Corpus{tokenizer, {}, {}, {}};
+  const std::uint32_t bytes = take({own["text"].is_array() ? "" : own["text"].string(),
+                                    text.size(),
+                                    hash,
+                                    s.corpus,
+                                    std::move(corpus),
+                                    model,
+                                    model,
+                                    {}},
+                                   trains ? &s.training : nullptr);
+  if (!trains) return bytes;
+  restore(file, *run->trainer);
+  return answer(run_json());
+}
+
+std::uint32_t fledge_read(std::uint32_t bytes) {
+  const Run& r = the_run();
+  const Tokenizer& tokenizer = r.corpus.tokenizer;
+  const std::string text =
+      (r.reading.reading == Reading::lines ? "\n" : "") + std::string(input_part(0, bytes));
+  const UnknownSymbols unknown = tokenizer.unknown_symbols(text);
+  std::vector<std::string> unknown_words;
+  for (const auto& [word, count] : unknown.counts) unknown_words.push_back(word);
+  std::size_t cut = 0;
+  if (unknown_words.empty()) {
+    std::vector<Dim> tokens = tokenizer.encode(text);
+    const auto context = static_cast<std::size_t>(r.model.sizes.context);
+    if (tokens.size() > context) cut = tokens.size() - context;
+    sentence.assign(tokens.begin() + static_cast<std::ptrdiff_t>(cut), tokens.end());
+    changes = {};
+  }
+  return answer(Json::object({{"tokens", sentence},
+                              {"words", words_of(sentence)},
+                              {"cut", cut},
+                              {"unknown", unknown_words}}));
+}
+
+void fledge_change(std::uint32_t bytes) {
+  const JsonValue json = read_json(std::string(input_part(0, bytes)));
+  json.allow_only({"hidden", "rows", "off", "nudges"});
+  const LanguageModelSizes& sizes = the_run().model.sizes;
+  const auto T = static_cast<Dim>(sentence.size());
+  Changes next;
+  const auto each = [&](std::string_view key, const auto& f) {
+    if (json.has(key)) json[key].each_item(f);
+  };
+  const auto head_of = [&](const JsonValue& item) {
+    return HeadOfLayer{item["layer"].integer(0, sizes.layers - 1),
+                       item["head"].integer(0, sizes.heads - 1)};
+  };
+  each("hidden", [&](const JsonValue& at) { next.hidden.push_back(at.integer(0, T - 1)); });
+  each("off", [&](const JsonValue& item) { next.off.push_back(head_of(item)); });
+  each("rows", [&](const JsonValue& item) {
+    Changes::Row row{head_of(item), item["query"].integer(0, T - 1), {}};
+    item["weights"].each_item([&](const JsonValue& w) { row.weights.push_back(w.number()); });
+    if (std::ssize(row.weights) != T) item["weights"].fail("must have a weight for each key");
+    next.rows.push_back(std::move(row));
+  });
+  each("nudges", [&](const JsonValue& item) {
+    next.nudges.push_back({head_of(item), item["query"].integer(0, T - 1),
+                           item["key"].integer(0, T - 1), item["by"].number()});
+  });
+  changes = std::move(next);
+}
+
+std::uint32_t fledge_attention() {
+  const NoGrad no_grad;
+  std::vector<float> all;
+  for (const View::Layer& layer : view().layers) append(all, layer.weights.value());
+  return answer(all);
+}
+
+std::uint32_t fledge_next(std::int32_t layer, std::uint32_t part, std::uint32_t position,
+                          std::uint32_t count) {
+  const NoGrad no_grad;
+  const LanguageModel& model = the_run().shown;
+  const auto T = static_cast<Dim>(sentence.size());
+  require<ValueError>(position < T && layer < model.sizes.layers && part < 3, "fledge_next",
+                      "needs a layer and a position that exist");
+  Tensor logits;
+  if (layer < 0 && changes.empty()) {
+    // Attention in one op, as `fledge` writes: step by step the last bits are others.
+    logits = model(Indices({1, T}, sentence));
+  } else {
+    const View seen = view();
+    Tensor x = seen.output;
+    if (layer >= 0) {
+      const View::Layer& l = seen.layers[static_cast<std::size_t>(layer)];
+      x = part == 0 ? l.input : part == 1 ? l.between : l.output;
+    }
+    logits = model.logits(x);
+  }
+  const Array row = slice(logits, 1, position, Dim{position} + 1).value();
+  std::vector<Json> list;
+  for (const Choice& choice : most_likely(row.with_shape({row.size()}), count))
+    list.push_back(Json::object({{"token", choice.token},
+                                 {"word", words_of({choice.token})[0]},
+                                 {"p", choice.probability}}));
+  return answer(Json(list));
+}
+
+std::uint32_t fledge_cell(std::uint32_t layer, std::uint32_t head, std::uint32_t query,
+                          std::uint32_t key) {
+  const NoGrad no_grad;
+  return answer(cell_json(the_run().shown, view(), layer, head, query, key));
+}
+
+double fledge_sentence_loss(std::int32_t next) {
+  const NoGrad no_grad;
+  if (sentence.size() == 1 && next < 0) return std::nan("");  // nothing is predicted
+  return sentence_loss(the_run().shown, view(), sentence, next).item();
+}
+
+std::uint32_t fledge_gradient(std::int32_t next) {
+  const View seen = view();
+  std::vector<float> all;
+  if (sentence.size() == 1 && next < 0) {  // nothing is predicted: no score matters
+    for (const View::Layer& layer : seen.layers) append(all, Array::zeros(layer.scores.shape()));
+    return answer(all);
+  }
+  for (const View::Layer& layer : seen.layers) layer.scores.keep_grad();
+  backward(sentence_loss(the_run().shown, seen, sentence, next));
+  zero_grad(the_run().shown);
+  for (const View::Layer& layer : seen.layers) append(all, layer.scores.grad());
+  return answer(all);
+}
+
+std::uint32_t fledge_map() {
+  const TokenMap map = token_map(the_run().shown.wte.weight.value());
+  std::vector<double> numbers{map.share};
+  numbers.insert(numbers.end(), map.x.begin(), map.x.end());
+  numbers.insert(numbers.end(), map.y.begin(), map.y.end());
+  return answer(numbers);
+}
+
+std::uint32_t fledge_write(std::uint32_t count, double temperature, std::uint32_t seed) {
+  const NoGrad no_grad;
+  const Run& r = the_run();
+  const Tokenizer& tokenizer = r.corpus.tokenizer;
+  const bool lines = r.reading.reading == Reading::lines;
+  Decoder decoder(r.shown);
+  Rng rng(seed);
+  std::vector<Dim> tokens;
+  generate(decoder, sentence, count, {.temperature = temperature}, rng,
+           [&](Dim token, const Array&) {
+             if (lines && token == tokenizer.find("\n")) return false;
+             tokens.push_back(token);
+             return true;
+           });
+  return answer(Json::object(
+      {{"tokens", tokens}, {"words", words_of(tokens)}, {"text", tokenizer.decode(tokens)}}));
+}
+
+}  // extern "C"
+
+}  // namespace fledge

@@ -1,0 +1,142 @@
+#include "examples/page/engine/view.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "nn/text/batches.h"
+
+namespace fledge {
+
+namespace {
+
+/// (1, T, C) -> (1, H, T, D)
+Tensor split_heads(const Tensor& x, Dim heads) {
+  return transpose(reshape(x, {1, x.dim(1), heads, x.dim(2) / heads}), 1, 2);
+}
+
+/// The mask of the model, without the hidden positions.
+Mask mask_of(const LanguageModel& model, const std::vector<Dim>& hidden, Dim T) {
+  if (hidden.empty()) return model.mask();
+  std::vector<bool> visible(static_cast<std::size_t>(T * T), true);
+  for (Dim query = 0; query < T; ++query)
+    for (const Dim key : hidden)
+      if (key != query) visible[static_cast<std::size_t>(query * T + key)] = false;
+  return model.mask() & custom(T, T, std::move(visible));
+}
+
+bool is_of(const HeadOfLayer& at, Dim layer) { return at.layer == layer; }
+
+View::Layer look(const Block& block, const Tensor& x, const Mask& mask, Dim index,
+                 const Changes& changes) {
+  const Dim H = block.attn.heads, T = x.dim(1);
+  const Shape square{1, H, T, T};
+  const std::vector<Tensor> qkv = split(block.attn.qkv(block.ln_1(x)), 3, -1);
+  View::Layer l;
+  l.input = x;
+  l.q = split_heads(qkv[0], H), l.k = split_heads(qkv[1], H), l.v = split_heads(qkv[2], H);
+  l.scores = attention_scores(l.q, l.k, mask) * (1 / std::sqrt(static_cast<double>(l.q.dim(-1))));
+
+  Array nudge = Array::zeros(square);
+  bool has_nudge = false;
+  for (const auto& [at, query, key, by] : changes.nudges)
+    if (is_of(at, index)) {
+      nudge.write()[(at.head * T + query) * T + key] += Real(by);
+      has_nudge = true;
+    }
+  if (has_nudge) l.scores = l.scores + Tensor(nudge);
+  l.weights = softmax(l.scores, mask);
+
+  Array chosen = Array::zeros(square), rows = Array::zeros(square);
+  bool has_row = false;
+  for (const auto& [at, query, weights] : changes.rows)
+    if (is_of(at, index)) {
+      const Dim first = (at.head * T + query) * T;
+      std::fill_n(chosen.write() + first, T, Real(1));
+      std::transform(weights.begin(), weights.end(), rows.write() + first,
+                     [](double weight) { return Real(weight); });
+      has_row = true;
+    }
+  if (has_row) l.weights = where(chosen, Tensor(rows), l.weights);
+
+  l.mixed = weighted_sum(l.weights, l.v, mask);
+  for (const HeadOfLayer& at : changes.off)
+    if (is_of(at, index)) {
+      Array on = Array::ones({1, H, 1, 1});
+      on.write()[at.head] = Real(0);
+      l.mixed = l.mixed * Tensor(on);
+    }
+  const Tensor attended = block.attn.c_proj(reshape(transpose(l.mixed, 1, 2), x.shape()));
+  l.between = block.residual == Residual::none ? attended : x + attended;
+  l.output = block.add_residuals(x, attended);
+  return l;
+}
+
+std::vector<float> row_of(const Array& x, Dim row) {
+  const Dim n = x.dim(x.rank() - 1);
+  return {x.data() + row * n, x.data() + (row + 1) * n};
+}
+
+}  // namespace
+
+View look(const LanguageModel& model, const std::vector<Dim>& sentence, const Changes& changes) {
+  const auto T = static_cast<Dim>(sentence.size());
+  const Mask mask = mask_of(model, changes.hidden, T);
+  View view;
+  Tensor x = embedding(model.wte.weight, model.wpe.weight, Indices({1, T}, sentence));
+  for (const Block& block : model.h) {
+    view.layers.push_back(look(block, x, mask, static_cast<Dim>(view.layers.size()), changes));
+    x = view.layers.back().output;
+  }
+  view.output = x;
+  return view;
+}
+
+Tensor sentence_loss(const LanguageModel& model, const View& view, const std::vector<Dim>& sentence,
+                     Dim next) {
+  const auto T = static_cast<Dim>(sentence.size());
+  std::vector<Dim> targets(sentence.begin() + 1, sentence.end());
+  targets.push_back(next < 0 ? no_target : next);
+  return cross_entropy(model.logits(view.output), Indices({1, T}, targets), no_target);
+}
+
+Json cell_json(const LanguageModel& model, const View& view, Dim layer, Dim head, Dim query,
+               Dim key) {
+  const LanguageModelSizes& sizes = model.sizes;
+  const Dim T = view.output.dim(1), D = sizes.width / sizes.heads;
+  require<ValueError>(layer < sizes.layers && head < sizes.heads && query < T && key < T, "cell",
+                      "needs a layer, head, query and key that exist");
+  const View::Layer& l = view.layers[static_cast<std::size_t>(layer)];
+  const Dim of_query = head * T + query, of_key = head * T + key;
+  const bool is_scaled = sizes.recipe.scale == Scale::root;
+  const double root = std::sqrt(static_cast<double>(D));
+  std::vector<float> q = row_of(l.q.value(), of_query);
+  const std::vector<float> k = row_of(l.k.value(), of_key), v = row_of(l.v.value(), of_key),
+                           scores = row_of(l.scores.value(), of_query),
+                           weights = row_of(l.weights.value(), of_query);
+  std::vector<double> products, part;
+  double dot = 0;
+  for (std::size_t d = 0; d < q.size(); ++d) {
+    // Without the scale, the query holds a factor √D (Attention::qkv).
+    if (!is_scaled) q[d] = static_cast<float>(q[d] / root);
+    products.push_back(static_cast<double>(q[d]) * k[d]);
+    dot += products.back();
+    part.push_back(static_cast<double>(weights[static_cast<std::size_t>(key)]) * v[d]);
+  }
+  return Json::object({{"q", q},
+                       {"k", k},
+                       {"products", products},
+                       {"dot", dot},
+                       {"divisor", is_scaled ? root : 1.0},
+                       {"score", scores[static_cast<std::size_t>(key)]},
+                       {"scores", scores},
+                       {"weights", weights},
+                       {"v", v},
+                       {"part", part},
+                       {"output", row_of(l.mixed.value(), of_query)}});
+}
+
+void append(std::vector<float>& list, const Array& array) {
+  list.insert(list.end(), array.data(), array.data() + array.size());
+}
+
+}  // namespace fledge

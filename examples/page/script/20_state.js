@@ -1,0 +1,129 @@
+// What the page shows: one state, one look of the engine at it, and the parts that draw both.
+// No part keeps a number of its own: after each change the engine reads the sentence again, and
+// every part draws what the engine answered.
+
+const page = {};  // the data of the file
+// rows: {"layer,head,query": weights set by hand}; off: {"layer,head"}; hidden: positions.
+const state = {step: 0, sentence: "", hidden: new Set(), rows: {}, off: new Set(),
+  layer: 0, head: 0, query: -1, key: 0};
+const engine = makeEngine();
+let model = null;  // the run, as the engine describes it
+let seen = null;   // the engine's last look: tokens, attention, next words, loss
+const parts = [];  // {draw, isNear}
+const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+// The part is drawn after each look; with a node, while the model learns, only if this is near the
+// window.
+function follow(draw, node) {
+  const part = {draw, isNear: !node};
+  parts.push(part);
+  if (node) new IntersectionObserver(([{isIntersecting}]) => {
+    part.isNear = isIntersecting;
+    if (isIntersecting) refresh();
+  }, {rootMargin: "200px"}).observe(node);
+}
+
+// What the engine is asked: the sentence, and what the reader changed in it.
+function question() {
+  const {sentence, hidden, rows, off} = state;
+  return {sentence, hidden: [...hidden], rows, off: [...off], target: continuations(sentence)[0]};
+}
+
+let looking = null, isOld = false;
+function refresh() {
+  isOld = true;
+  looking ??= lookAgain().finally(() => { looking = null; });
+  return looking;
+}
+
+async function lookAgain() {
+  while (isOld) {
+    isOld = false;
+    const now = await engine.look(question(), state.query).catch(reportError);
+    if (!now || isOld) continue;
+    accept(now);
+    // What fails because the state has changed meanwhile is drawn again.
+    const report = (error) => isOld || reportError(error);
+    for (const {draw, isNear} of parts)
+      if ((isNear || !learning.isOn) && !isOld) await Promise.resolve(draw()).catch(report);
+  }
+}
+
+function accept(now) {
+  seen = now;
+  const last = seen.tokens.length - 1;
+  state.layer = Math.min(state.layer, model.layers - 1);
+  state.head = Math.min(state.head, model.heads - 1);
+  if (state.query < 0 || state.query > last) state.query = last;
+  if (state.key > (isCausal() ? state.query : last)) state.key = strongest(row());
+}
+
+// Another sentence forgets what was changed in the last one.
+function change(values) {
+  if (values.sentence !== undefined && values.sentence !== state.sentence)
+    Object.assign(state, {hidden: new Set(), rows: {}, query: -1, key: Infinity});
+  Object.assign(state, values);
+  const drawn = refresh();
+  writeAddress();
+  return drawn;
+}
+
+function isCausal() {
+  return !model.without.includes("mask");
+}
+
+function isChanged() {
+  return state.hidden.size + state.off.size + Object.keys(state.rows).length > 0;
+}
+
+function toggled(set, item) {
+  const next = new Set(set);
+  if (!next.delete(item)) next.add(item);
+  return next;
+}
+
+// The weights of the word that looks, in the chosen head.
+function row() {
+  return seen.attention[state.layer][state.head][state.query];
+}
+
+function strongest(weights) {
+  return weights.indexOf(Math.max(...weights));
+}
+
+// The words that the text has after this beginning, the most frequent first.
+function continuations(sentence) {
+  const {text} = page, of = [sentence, text, model];
+  if (of.every((part, i) => part === continuations.of?.[i])) return continuations.found;
+  const counts = new Map(), isWords = model.kind === "word";
+  for (let at = text.indexOf(sentence), n = 0; at >= 0 && n < 5000;
+    at = text.indexOf(sentence, at + 1)) {
+    n += 1;
+    const rest = text.slice(at + sentence.length, at + sentence.length + 60) || "\n";
+    const isEnd = model.lines && rest[0] === "\n";
+    const word = isEnd ? "\n" : isWords ? rest.match(/^\s+(\S+)/)?.[1] : [...rest][0];
+    const before = text[at - 1] ?? "\n";
+    const isBeginning = model.lines ? before === "\n" : !isWords || /\s/.test(before);
+    if (word && isBeginning) counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  continuations.of = of;
+  continuations.found = [...counts].sort((a, b) => b[1] - a[1]).map(([word]) => word);
+  return continuations.found;
+}
+
+// "#t=birds+sometimes+walk&l=0&h=0&x=1": a link to what is shown.
+function writeAddress() {
+  const {sentence, layer, head, hidden} = state;
+  const values = {t: sentence, l: layer, h: head, x: [...hidden].join(" ")};
+  const hash = "#" + new URLSearchParams(values);
+  try {
+    if (hash !== location.hash) history.replaceState(null, "", hash);
+  } catch { /* Safari refuses more than a hundred a half minute: the next one has all values. */ }
+}
+
+function readAddress() {
+  const values = new URLSearchParams(location.hash.slice(1));
+  const numbers = (name) => (values.get(name) ?? "").match(/\d+/g)?.map(Number) ?? [];
+  Object.assign(state, {sentence: values.get("t") || page.story.sentence,
+    layer: numbers("l")[0] ?? 0, head: numbers("h")[0] ?? 0, hidden: new Set(numbers("x"))});
+}

@@ -1,0 +1,88 @@
+// Sentences about what is shown, and the meaning of a term at a tap.
+
+// A token as it stands in a picture. The line end begins each sentence: it is called "start".
+function label(token) {
+  return token === "\n" ? "start" : token.replaceAll(" ", "\u2423").replaceAll("\n", "\u23ce");
+}
+
+// A next token; there the line end means that the sentence ends.
+function nextLabel(token) {
+  return token === "\n" ? "(end)" : label(token);
+}
+
+// "“birds”"; an isolate keeps a direction that the token sets inside the quotes.
+function quoted(token) {
+  const name = /^[ -~]*$/.test(token) ? label(token) : "\u2068" + label(token) + "\u2069";
+  return token === "\n" ? "the start" : "\u201c" + name + "\u201d";
+}
+
+// A token in an element of its own direction, so that it cannot turn the sentence around it.
+function bdi(token, attributes) {
+  return element("bdi", attributes, label(token));
+}
+
+// "word", "letter" or "token": what the model reads.
+function unit() {
+  return {word: "word", character: "letter"}[model.kind] ?? "token";
+}
+
+// "“walk” looks at “birds” 93 %, at itself 1 %"
+function lookInWords(tokens, weights, query, most = 3) {
+  const largest = weights.map((weight, j) => ({weight, j})).filter(({weight}) => weight > 0.005)
+    .sort((a, b) => b.weight - a.weight).slice(0, most);
+  return quoted(tokens[query]) + " looks at " + largest.map(({weight, j}) =>
+    (j === query ? "itself" : quoted(tokens[j])) + " " + percent(weight)).join(", at ");
+}
+
+// prose("The *loss* of the next #"): a paragraph in which a tap on "loss" shows what it means, and
+// # is "word", or what else the model reads.
+function prose(text) {
+  return element("p", {}, inline(text));
+}
+
+function inline(text) {
+  return text.split(/(\*.*?\*|#)/).map((part) => (part === "#" ? element("span", {class: "unit"}) :
+    part.startsWith("*") ? term(part.slice(1, -1)) : part));
+}
+
+follow(() => document.querySelectorAll(".unit").forEach((node) => { node.textContent = unit(); }));
+
+let openTerm = null;
+function term(name) {
+  const meaning = page.glossary.find(([known]) => known.split(" (")[0] === name)?.[1];
+  const box = element("span", {id: "meaning", role: "note"}, meaning);
+  const node = button(name, () => {
+    const wasOpen = openTerm?.node === node;
+    openTerm?.box.remove();
+    openTerm?.node.setAttribute("aria-expanded", false);
+    openTerm = wasOpen ? null : {node, box};
+    node.setAttribute("aria-expanded", !wasOpen);
+    if (!wasOpen) node.after(box);
+  }, {class: "term", "aria-expanded": false});
+  return meaning ? node : name;
+}
+
+function reportError({unknown, message}) {
+  const box = document.getElementById("trouble");
+  if (!box) return;  // the page has not begun, and says so itself
+  box.hidden = false;
+  box.textContent = unknown ? "The model has never read " + unknown.map(quoted).join(", ") +
+    ". It knows " + frequentTokens().slice(0, 12).map(quoted).join(", ") + " \u2026" : message;
+}
+
+function forgetError() {
+  document.getElementById("trouble").hidden = true;
+}
+
+// All tokens of the text, the most frequent first.
+function frequentTokens() {
+  if (frequentTokens.of === model) return frequentTokens.list;
+  const counts = new Map();
+  for (const token of model.kind === "word" ? page.text.split(/\s+/) : page.text)
+    counts.set(token, (counts.get(token) ?? 0) + 1);
+  const count = (word) => counts.get(word) ?? 0;
+  frequentTokens.of = model;
+  frequentTokens.list = model.words.filter((word) => word !== "\n")
+    .sort((a, b) => count(b) - count(a));
+  return frequentTokens.list;
+}

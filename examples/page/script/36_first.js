@@ -1,0 +1,170 @@
+// The first screen: one question, one sentence, one picture.
+
+const stage = makeStage("stage", chooseWord);
+
+// At step 0 a click on a word is a guess; later it chooses the word to follow.
+function chooseWord(j) {
+  if (learning.hasBegun)
+    return change(isCausal() && j > state.query ? {query: j, key: j} : {key: j});
+  learning.guess = j;
+  return refresh();
+}
+
+// What to say now. It depends on the state alone: going back in time says the same again.
+function storyNow() {
+  const {tokens, next: [top]} = seen, {hidden, off, query, step} = state, {guess, isOn} = learning;
+  const weights = row(), best = strongest(weights), looker = quoted(tokens[query]);
+  const bold = (text) => element("b", {}, text);
+  const key = (j) => (j === query ? "itself" : bdi(tokens[j], {class: "key-ink"}));
+  const says = [bold(nextLabel(top.word)), ", ", percent(top.p)];
+  const isBirds = page.story.pairs.length > 0;
+  if (!learning.hasBegun)
+    return guess === null ?
+      ["Before it learns: which word should ", looker, " look at? ", bold("Click it.")] :
+      ["You say ", key(guess), ". Now let it learn, and see."];
+  if (hidden.size > 0)
+    return ["Without ", [...hidden].map((j) => quoted(tokens[j] ?? "")).join(" and "),
+      " it has to guess: ", says, ". ", looker, " now looks at ", key(best), "."];
+  if (off.size > 0) return ["A head is off and brings nothing. It says ", says, "."];
+  if (step < 0.06 * model.steps)
+    return ["Random numbers: it looks everywhere, and says anything at all."];
+  if (isBirds && weights[best] < 0.5)
+    return ["It has learned what may follow ", looker, ", but not whose it is: ", says, "."];
+  if (isBirds && isOn && weights[best] < 0.8)
+    return ["Now ", looker, " turns to ", key(best), "\u2026"];
+  const isAsked = guess !== null && state.sentence === page.story.sentence;
+  const answer = !isAsked ? "" : guess === best ? " You said so." :
+    ` You had said ${quoted(tokens[guess] ?? "")}.`;
+  const hint = isOn || best === query ? "" : [" Hide ", key(best), ", and see what is left."];
+  return [looker, " looks at ", key(best), " ", bold(percent(weights[best])), " and says ", says,
+    ".", answer, hint];
+}
+
+// A quiet line: what the page leaves out, or what the reader has set.
+function notesNow() {
+  return [...page.notices,
+    seen.cut > 0 && `It reads the last ${model.context} ${unit()}s, not the ${seen.cut} before.`,
+    Object.keys(state.rows).length > 0 && "Some weights are set by hand.",
+    model.kind === "character" && "It reads letter by letter."].filter(Boolean).join(" ");
+}
+
+// The word to hide: the chosen one, if another word looks at it; else the one that gets most.
+function hideable() {
+  const {key, query, hidden} = state, last = seen.tokens.length - 1;
+  const isOpen = learning.hasBegun && !learning.isOn;
+  if (isOpen && key !== query && key > 0 && key <= last) return key;
+  if (hidden.size > 0) return [...hidden][0];
+  if (!isOpen) return Math.min(1, last);
+  return strongest(row().map((weight, j) => (j === query || j === 0 ? -1 : weight)));
+}
+
+// The other animal: {from, to, sentence}, or undefined for a sentence without one.
+function swapped() {
+  const words = state.sentence.split(" ");
+  const pairs = page.story.pairs.flatMap(([a, b]) => [[a, b], [b, a]]);
+  const pair = pairs.find(([from]) => words.includes(from));
+  if (!pair) return undefined;
+  const [from, to] = pair;
+  return {from, to, sentence: words.map((word) => (word === from ? to : word)).join(" ")};
+}
+
+// The sentence as it is typed: it is read when the model knows all of its words.
+async function readSentence(text, isDone) {
+  const isWords = model.kind === "word";
+  const sentence = isWords ? text.trim().replace(/\s+/g, " ") : text;
+  const units = isWords ? sentence.split(" ") : model.kind === "character" ? [...sentence] : [];
+  const unknown = units.filter((one) => one !== "" && !model.words.includes(one));
+  forgetError();
+  if (sentence === "") return;
+  if (unknown.length === 0) await change({sentence});
+  else if (isDone || text.endsWith(" ") || unknown.length > 1) reportError({unknown});
+}
+
+function allHeads() {
+  return Array.from({length: model.layers * model.heads}, (_, i) => {
+    const layer = Math.floor(i / model.heads), head = i % model.heads;
+    return {layer, head, at: layer + "," + head, name: `layer ${layer + 1}, head ${head + 1}`};
+  });
+}
+
+// Changes the state, and lets the values travel again.
+async function send(values) {
+  await change(values);
+  stage.send();
+}
+
+// A run that is over begins anew from other random numbers.
+async function learnOrAgain() {
+  forgetError();
+  if (!learning.isOn && learning.last >= model.steps && !learning.isRecorded) {
+    learning.guess = null;
+    await beginRun({...page.settings, seed: (model.seed ?? 1) + 1});
+  }
+  return learn();
+}
+
+function controls() {
+  const go = button("", learnOrAgain, {class: "go", id: "go"});
+  const anew = button("Train it here", async () => {
+    await stopLearning();
+    page.notices = [];
+    await beginRun(page.settings).then(learn, reportError);
+  }, {id: "anew"});
+  const hide = button("", () => send({hidden: toggled(state.hidden, hideable())}), {id: "hide"});
+  const other = button("", () => send({sentence: swapped().sentence}), {id: "other"});
+  const nothing = () => ({hidden: new Set(), rows: {}, off: new Set()});
+  const undo = button("Undo", () => send(nothing()), {id: "undo"});
+  const choices = element("select", {id: "head", "aria-label": "Head", on: {change: () => {
+    const [layer, head] = choices.value.split(",").map(Number);
+    send({layer, head});
+  }}});
+  const own = element("input", {id: "own", type: "text", autocomplete: "off", spellcheck: "false",
+    "aria-label": "Your own sentence", on: {input: () => readSentence(own.value, false)}});
+  const submit = (event) => {
+    event.preventDefault();
+    readSentence(own.value, true).then(stage.send);
+  };
+  follow(() => {
+    const {isOn, isRecorded, hasBegun, last} = learning;
+    const isOver = last >= model.steps && !isRecorded;
+    go.textContent = isOn ? "Pause" : isRecorded ? "Play" : isOver ? "Again" :
+      hasBegun ? "Go on" : "Let it learn";
+    go.title = isOver ? "from other random numbers" : "";
+    anew.hidden = !isRecorded || !model.trains;
+    const j = hideable(), isHidden = state.hidden.has(j), pair = swapped(), heads = allHeads();
+    hide.replaceChildren(isHidden ? "Show " : "Hide ", bdi(seen.tokens[j]));
+    hide.setAttribute("aria-pressed", isHidden);
+    hide.disabled = seen.tokens.length < 2;
+    other.hidden = !pair;
+    if (pair) other.replaceChildren(bdi(pair.from), " \u2192 ", bdi(pair.to));
+    undo.hidden = !isChanged();
+    if (document.activeElement !== own) own.value = state.sentence;
+    if (choices.length !== heads.length)
+      choices.replaceChildren(...heads.map(({at, name}) => element("option", {value: at}, name)));
+    choices.hidden = heads.length === 1;
+    choices.value = state.layer + "," + state.head;
+  });
+  return element("div", {class: "controls"}, go, anew, hide, other, undo, choices,
+    element("form", {class: "own", on: {submit}},
+      element("label", {for: "own", class: "caption"}, "your sentence"), own));
+}
+
+function firstPart() {
+  const told = element("p", {id: "say", "aria-live": "polite"}), next = makeNext("next");
+  const note = element("p", {id: "note", class: "caption"});
+  follow(() => {
+    const {hasBegun, guess, isOn} = learning;
+    stage.draw(seen, {...state, key: hasBegun ? state.key : -1, guess: hasBegun ? -1 : guess});
+    next.draw(seen, state.query);
+    const story = element("p", {}, storyNow());
+    told.setAttribute("aria-busy", isOn);
+    if (told.textContent !== story.textContent) told.replaceChildren(...story.childNodes);
+    note.textContent = notesNow();
+    note.hidden = note.textContent === "";
+  });
+  return element("header", {id: "first"},
+    element("h1", {}, page.story.title), element("p", {class: "lede"}, page.story.lede),
+    element("div", {class: "card"}, element("div", {class: "figure"}, stage.node, next.node), told,
+      element("p", {id: "trouble", role: "alert", hidden: true, on: {click: forgetError}}), note,
+      controls(), timePart()));
+}

@@ -1,0 +1,170 @@
+// The engine of a page, compiled for this machine, beside the programs that have the same numbers.
+// make page-bits compares it with the module.
+#include <algorithm>
+#include <cstring>
+
+#include "examples/birds/text_model.h"
+#include "examples/fledge/train/train_config.h"
+#include "examples/fledge/trained_model.h"
+#include "examples/page/engine/interface.h"
+#include "examples/page/page_data.h"
+#include "examples/support/built_in_text.h"
+#include "tests/support/catch.h"
+#include "tests/support/folder.h"
+#include "tests/support/refuses.h"
+
+using namespace fledge;
+using tests::refusal;
+
+namespace {
+
+void put(const std::string& bytes) {
+  bytes.copy(fledge_input(static_cast<std::uint32_t>(bytes.size())), bytes.size());
+}
+std::uint32_t length(const std::string& bytes) { return static_cast<std::uint32_t>(bytes.size()); }
+
+std::string output(std::uint32_t bytes) { return {fledge_output(), bytes}; }
+template <class Number>
+std::vector<Number> numbers(std::uint32_t bytes) {
+  std::vector<Number> list(bytes / sizeof(Number));
+  std::memcpy(list.data(), fledge_output(), bytes);
+  return list;
+}
+
+JsonValue begin_run(const std::string& text, const std::string& settings) {
+  put(text + settings);
+  return read_json(output(fledge_new(length(text), length(settings))));
+}
+
+void read_sentence(const std::string& words) {
+  put(words);
+  fledge_read(length(words));
+}
+
+std::string birds_settings(const Corpus& corpus) {
+  return page::settings_json(birds::model_sizes(corpus), birds::training_options(1),
+                             birds::reading_options, "the built-in text")
+      .text();
+}
+
+std::vector<double> losses_of(const std::vector<double>& steps) {
+  std::vector<double> losses;
+  for (std::size_t i = 1; i < steps.size(); i += 4) losses.push_back(steps[i]);
+  return losses;
+}
+
+}  // namespace
+
+TEST_CASE("page: the birds have the losses, the weights and the next words of the program") {
+  const Corpus corpus = birds::read_text();
+  const LanguageModel model = birds::new_model(corpus, 1);
+  const std::vector<double> losses = birds::train(model, corpus, 1);
+  std::vector<float> weights;
+  for (const Tensor& tensor : parameters(model))
+    for (const double weight : to_vector(tensor.value()))
+      weights.push_back(static_cast<float>(weight));
+
+  begin_run(std::string(support::built_in_text()), birds_settings(corpus));
+  CHECK(losses_of(numbers<double>(fledge_step(1000))) == losses);
+  CHECK(numbers<float>(fledge_weights()) == weights);
+  for (const std::string words : {"birds", "birds sometimes walk", "but birds are good at"}) {
+    const birds::Completion expected = birds::complete(model, corpus, words);
+    read_sentence(words);
+    const auto last = static_cast<std::uint32_t>(std::count(words.begin(), words.end(), ' ') + 1);
+    read_json(output(fledge_next(-1, 0, last, 1))).each_item([&](const JsonValue& next) {
+      CHECK(next["word"].string() == expected.next);
+      CHECK(next["p"].number() == expected.probability);
+    });
+  }
+}
+
+TEST_CASE("page: what is not given is chosen as fledge train chooses it") {
+  const std::string text(support::built_in_text());
+  for (const auto& [settings, given] : std::vector<std::pair<std::string, std::string>>{
+           {R"({"tokens":"character","valid":0.1})", ""},
+           {R"({"tokens":"character","valid":0.1,"rate":0.5,"width":24})", "--lr --width"},
+           {R"({"tokens":"character","valid":0.1,"heads":3,"warmup":900})", "--heads --warmup"}}) {
+    INFO(settings);
+    train::TrainConfig config;
+    config.corpus.tokens = Tokens::character;
+    config.texts = {"text"};
+    config.training.schedule.rate = 0.5, config.sizes.width = 24;
+    config.sizes.heads = 3, config.training.schedule.warmup = 900;
+    for (const char* option : {"--lr", "--width", "--heads", "--warmup"})
+      if (given.find(option) != given.npos) config.given.insert(option);
+    const Corpus corpus = read_corpus(text, config.corpus);
+    config.sizes.vocabulary = corpus.tokenizer.size();
+    config.minutes = 1000;  // so that the passes over the text end both runs
+    train::choose_for_text(config, corpus);
+
+    const JsonValue run = begin_run(text, settings);
+    const auto is = [&](const char* name, double expected) {
+      INFO(name);
+      CHECK(run[name].number() == expected);
+    };
+    is("layers", static_cast<double>(config.sizes.layers));
+    is("heads", static_cast<double>(config.sizes.heads));
+    is("width", static_cast<double>(config.sizes.width));
+    is("context", static_cast<double>(config.sizes.context));
+    is("batch", static_cast<double>(config.training.batch));
+    is("steps", static_cast<double>(config.training.schedule.steps));
+    is("rate", config.training.schedule.rate);
+    // The rest is no part of this JSON: it shows in the steps.
+    const LanguageModel model = [&] {
+      Rng rng(config.training.seed);
+      return LanguageModel(config.sizes, rng);
+    }();
+    Trainer trainer(model, corpus.train, config.training);
+    std::vector<double> losses;
+    for (int step = 0; step < 12; ++step) losses.push_back(trainer.step().loss);
+    CHECK(losses_of(numbers<double>(fledge_step(12))) == losses);
+  }
+}
+
+TEST_CASE("page: fledge opens a run that the page has saved, and the page goes on with it") {
+  const std::string text(support::built_in_text()),
+      settings = R"({"tokens":"character","steps":8,"without":["scale"],)"
+                 R"("tie_qk":true,"freeze":["v"],"seed":7,"name":"birds.txt"})";
+  begin_run(text, settings);
+  fledge_step(3);
+  const std::string file = output(fledge_save());
+  const std::vector<float> weights = numbers<float>(fledge_weights());
+  const std::vector<double> rest = numbers<double>(fledge_step(100));
+
+  const testing::Folder folder;
+  testing::write_file(folder / "run.safetensors", file);
+  const TrainedModel opened = load_trained(folder.path());
+  CHECK(opened.has_run());
+  CHECK(opened.steps_done == 3);
+  CHECK(opened.run.settings.training.seed == 7);
+  CHECK(opened.run.settings.training.schedule.steps == 8);
+  CHECK(words_of_none(opened.model.sizes.recipe) == std::vector<std::string>{"scale"});
+  CHECK(words_of_none(opened.run.settings.sizes.recipe.learned) == std::vector<std::string>{"v"});
+  CHECK(opened.run.settings.sizes.recipe.tie_qk);
+  std::vector<float> found;
+  for (const Tensor& tensor : parameters(opened.model))
+    for (const double weight : to_vector(tensor.value()))
+      found.push_back(static_cast<float>(weight));
+  CHECK(found == weights);
+
+  put(file + text);
+  CHECK(read_json(output(fledge_load(length(file), length(text))))["step"].number() == 3);
+  CHECK(numbers<double>(fledge_step(100)) == rest);
+  CHECK(rest.size() == 4 * 5);
+}
+
+TEST_CASE("page: a wrong call is refused with a sentence") {
+  CHECK(refusal<ValueError>([] { begin_run("", "{}"); }) == "read_corpus: the text is empty");
+  CHECK(refusal<FormatError>([] { begin_run("a b", R"({"colour":1})"); }).find("colour") !=
+        std::string::npos);
+  CHECK(refusal<FormatError>([] { begin_run("a b", R"({"without":["wheel"]})"); }).find("wheel") !=
+        std::string::npos);
+  begin_run(std::string(support::built_in_text()), R"({"lines":true,"tokens":"word","steps":2})");
+  CHECK(refusal<ValueError>([] { fledge_attention(); }) == "page: needs a sentence");
+  read_sentence("birds walk");
+  CHECK(refusal<ValueError>([] { fledge_cell(0, 0, 1, 3); }) ==
+        "cell: needs a layer, head, query and key that exist");
+  put("{}");
+  CHECK(refusal<ValueError>([] { fledge_new(1, 2); }) ==
+        "page: needs 2 bytes of input from byte 1 on: got 2");
+}
