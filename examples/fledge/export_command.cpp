@@ -158,7 +158,9 @@ int export_command(int argc, char** argv) {
                                 "leave out --training");
     files.emplace_back("training.safetensors", training_file(Folder(path)));
   }
-  for (auto& file : text_files(trained, type, Folder(path))) files.push_back(std::move(file));
+  support::with_advice("a model's folder is made by: fledge train FILE -o DIR", [&] {
+    for (auto& file : text_files(trained, type, Folder(path))) files.push_back(std::move(file));
+  });
   write_folder(out, files);
   if (!report.empty()) support::say(stderr, report);
   if (!trained.model.sizes.recipe.is_gpt2())

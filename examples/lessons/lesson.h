@@ -1,9 +1,8 @@
 // What the parts of a lesson print: sentences, new words, numbers, and claims that are checked.
 //
-// Not here: what stands before and after the parts (lesson_page.h), pictures (drawn.h,
-// drawn.h) and tables (table.h). Key ideas: a lesson checks each claim that it prints,
-// and one false claim makes its exit status 1. Sentences are broken between words, so that they fit
-// into 80 columns.
+// Not here: what stands before and after the parts (lesson_page.h), pictures (drawn.h) and tables
+// (table.h). Key ideas: a lesson checks each claim that it prints, and one false claim makes its
+// exit status 1. Sentences are broken between words, so that they fit into 80 columns.
 #pragma once
 
 #include <functional>
