@@ -59,13 +59,15 @@ std::string run_bytes(RunConfig run, const LanguageModel& model) {
   return checkpoint_bytes(Trainer(model, window, run.settings.training), {}, {}, config_text(run));
 }
 
-// The first half of the first line, at most 4 words or 12 other tokens: the text shows how it goes
-// on.
+// The first half of the first line with 2 tokens, so that one has a next: at least these, at most 4
+// words or 12 other tokens. The text shows how it goes on.
 std::string beginning_of(const std::string& text, const Tokenizer& tokenizer) {
   const std::vector<std::string_view> lines = lines_of(text);
   std::vector<Dim> ids = tokenizer.encode(lines.empty() ? text : lines[0]);
-  ids.resize(
-      std::min<std::size_t>((ids.size() + 1) / 2, tokenizer.kind() == Tokens::word ? 4 : 12));
+  for (std::size_t i = 1; i < lines.size() && ids.size() < 2; ++i)
+    if (auto more = tokenizer.encode(lines[i]); more.size() > 1) ids = std::move(more);
+  const std::size_t half = ids.size() == 2 ? 2 : (ids.size() + 1) / 2;
+  ids.resize(std::min<std::size_t>(half, tokenizer.kind() == Tokens::word ? 4 : 12));
   return tokenizer.decode(ids);
 }
 
@@ -108,7 +110,9 @@ page::Page recorded_page(const RunConfig& run, const LanguageModel& model, std::
   page::read_events(event_lines(events), parameters, made);
   made.run = run_bytes(run, model);
   made.settings = page::settings_json(config.sizes, config.training, config.corpus,
-                                      config.texts.empty() ? "" : made.title);
+                                      run.text_bytes > 0 && config.texts.empty() ? "" : made.title);
+  if (config.training.seed > page::largest_seed)
+    made.notices.emplace_back("A new model here has another seed: this run's is too large.");
   made.notices.emplace_back(
       !made.kept.empty() ? "The weights of earlier steps are rounded to bf16, 8 binary digits."
       : page::most_earlier(parameters) == 0
@@ -156,9 +160,8 @@ std::vector<Event> PageRecorder::look(std::int64_t step) const {
 }
 
 std::string PageRecorder::write(std::int64_t kept_step, std::string_view events) const {
-  const page::Page made = page(kept_step, events);
   const std::string& path = run_.settings.page;
-  const std::vector<std::string> said = page::write_page(path, made);
+  const std::vector<std::string> said = page::write_page(path, page(kept_step, events));
   std::string text = "The page is in " + printable(path) + " (" +
                      formatted("%.0f kB", static_cast<double>(fs::file_size(path)) / 1000) +
                      "): open it in a browser.";

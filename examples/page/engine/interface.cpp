@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,7 +30,7 @@ namespace fledge {
 namespace {
 
 struct Run {
-  std::string name;  // of the text's file
+  std::string name;  // of the text's file, as run.safetensors has it: with %25 for %
   std::uint64_t text_bytes = 0, text_hash = 0;
   CorpusOptions reading;
   Corpus corpus;
@@ -90,6 +91,9 @@ Json run_json() {
   const Tokenizer& tokenizer = r.corpus.tokenizer;
   std::vector<Dim> all(static_cast<std::size_t>(tokenizer.size()));
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Dim>(i);
+  std::vector<Dim> counts(all.size());
+  for (const TokenText* text : {&r.corpus.train, &r.corpus.valid})
+    for (const Dim token : text->tokens) ++counts[static_cast<std::size_t>(token)];
   Json::Members members{{"layers", sizes.layers},
                         {"heads", sizes.heads},
                         {"width", sizes.width},
@@ -99,6 +103,7 @@ Json run_json() {
                         {"kind", to_string(tokenizer.kind())},
                         {"lines", r.reading.reading == Reading::lines},
                         {"words", words_of(all)},
+                        {"counts", counts},
                         {"train", r.corpus.train.size()},
                         {"valid", r.corpus.valid.size()},
                         {"documents", r.corpus.facts.documents},
@@ -114,7 +119,7 @@ Json run_json() {
     members.emplace_back("steps", options.schedule.steps);
     members.emplace_back("batch", options.batch);
     members.emplace_back("rate", options.schedule.rate);
-    members.emplace_back("seed", static_cast<std::int64_t>(options.seed));
+    members.emplace_back("seed", std::min(options.seed, std::uint64_t{1} << 53));
   }
   return Json::object(members);
 }
@@ -148,7 +153,9 @@ void read_setting(const JsonValue& json, bool& to) { to = json.boolean(); }
 void read_setting(const JsonValue& json, double& to) { to = json.number(); }
 void read_setting(const JsonValue& json, Dim& to) { to = json.integer(0, 1'000'000'000); }
 void read_setting(const JsonValue& json, std::uint64_t& to) {
-  to = static_cast<std::uint64_t>(json.integer(0, std::int64_t{1} << 53));
+  const std::optional<std::uint64_t> number = unsigned_number(json.shown(), 10);
+  if (!number) json.fail("must be a whole number below 2^64: got " + json.shown());
+  to = *number;
 }
 void read_setting(const JsonValue& json, Tokens& to) { to = tokens_named(json.string()); }
 void read_setting(const JsonValue& json, Reading& to) {
@@ -161,10 +168,12 @@ template <class List>
 void read_setting(const JsonValue& words, List& list) {
   words.each_item([&](const JsonValue& word) {
     bool known = false;
+    std::string all;
     list.each([&]<class Part>(const std::string& name, Part& part) {
       if (name == word.string()) part = Part::none, known = true;
+      all += (all.empty() ? "" : ", ") + name;
     });
-    if (!known) word.fail("must name a part of a recipe: got " + word.string());
+    if (!known) word.fail("must be one of " + all + ": got " + word.shown());
   });
 }
 
@@ -180,16 +189,19 @@ Settings settings_of_page(const JsonValue& json) {
   return s;
 }
 
+std::string replaced(std::string text, char from, std::string_view to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
+    text.replace(at, 1, to);
+  return text;
+}
+
 // In run.safetensors an option is a string: a number, true or false, or words with commas.
 void read_options(const JsonValue& options, Settings& s) {
   s.each([&]<class T>(std::string_view, std::string_view option, T& value) {
     if (option.empty() || !options.has(option)) return;
     std::string json = options[option].string();
-    if constexpr (std::is_same_v<T, Recipe::Learned>) {
-      for (std::size_t at = 0; (at = json.find(',', at)) != std::string::npos; at += 3)
-        json.replace(at, 1, "\",\"");
-      json = "[\"" + json + "\"]";
-    }
+    if constexpr (std::is_same_v<T, Recipe::Learned>)
+      json = "[\"" + replaced(json, ',', "\",\"") + "\"]";
     read_setting(read_json(json), value);
   });
   s.corpus.seed = s.training.seed;
@@ -247,9 +259,8 @@ void choose_for(const Corpus& corpus, const JsonValue& given, Settings& s) {
   choose_settings(row, corpus, operations_of_half_a_minute, is_given, s.sizes, s.training);
 }
 
-// Whether a page, whose sizes in bytes have 32 bits, can train on batches of so many windows; of
-// none: whether it can show the model.
-bool has_memory(const LanguageModelSizes& sizes, Dim batch) {
+// Sizes in bytes have 32 bits in a page, so that a size that is too large must not be computed.
+bool fits(const LanguageModelSizes& sizes, Dim batch) {
   const auto number = [](Dim n) { return static_cast<double>(n); };
   const double T = number(sizes.context), L = number(sizes.layers),
                of_step = numbers_of_step(sizes, number(batch)) + 4 * parameter_count(sizes) +
@@ -257,10 +268,7 @@ bool has_memory(const LanguageModelSizes& sizes, Dim batch) {
                of_view = 4 * T * T * number(sizes.heads) * L;
   return 4 * (of_step + of_view) < 1.5e9;
 }
-void require_memory(const LanguageModelSizes& sizes, Dim batch) {
-  require<ValueError>(has_memory(sizes, batch), "page",
-                      "has 2 GB of memory; use a smaller width, context or batch, or fewer layers");
-}
+constexpr const char* too_large = "has 2 GB of memory: use a smaller width, context or batch";
 
 /// Makes a run the run of the page.
 std::uint32_t take(Run next, const TrainerOptions* training) {
@@ -287,13 +295,17 @@ std::uint32_t fledge_new(std::uint32_t text_bytes, std::uint32_t settings_bytes)
   Settings s = settings_of_page(json);
   Corpus corpus = read_corpus(text, s.corpus);
   choose_for(corpus, json, s);
-  require_memory(s.sizes, s.training.batch);
+  require<ValueError>(fits(s.sizes, s.training.batch), "page", too_large);
   Rng rng(s.training.seed);
   const LanguageModel model(s.sizes, rng);
-  std::string name;  // as run.safetensors has it: % begins two digits there
-  if (json.has("name"))
-    for (const char c : json["name"].string()) name += c == '%' ? "%25" : std::string(1, c);
-  return take({name, text.size(), hash_of(text), s.corpus, std::move(corpus), model, model, {}},
+  return take({json.has("name") ? replaced(json["name"].string(), '%', "%25") : "",
+               text.size(),
+               hash_of(text),
+               s.corpus,
+               std::move(corpus),
+               model,
+               model,
+               {}},
               &s.training);
 }
 
@@ -368,29 +380,28 @@ std::uint32_t fledge_load(std::uint32_t file_bytes, std::uint32_t text_bytes) {
   const JsonValue own = config.own;
   if (own["version"].integer(1, 1'000'000) != settings_version)
     own["version"].fail("must be " + std::to_string(settings_version));
-  Settings s;
-  s.sizes = config.sizes;
+  Settings s{{}, config.sizes, {}};
   read_options(own["run"], s);
   Tokenizer tokenizer = read_tokenizer(own["tokenizer"]);
   if (tokenizer.size() > s.sizes.vocabulary) tokenizer.limit_to(s.sizes.vocabulary);
-
-  require_memory(s.sizes, 0);
+  require<ValueError>(fits(s.sizes, 1), "page", too_large);  // a view's gradient is one window's
   const LanguageModel model = kept_model(file, s.sizes);
   const std::uint64_t hash = hash_of(text);
   const bool trains = !text.empty() && hexadecimal(hash) == own["text_hash"].string() &&
-                      has_memory(s.sizes, s.training.batch);
+                      fits(s.sizes, s.training.batch);
   Corpus corpus = trains ? read_corpus(text, s.corpus, tokenizer) : Corpus{tokenizer, {}, {}, {}};
-  const std::uint32_t bytes = take({own["text"].is_array() ? "" : own["text"].string(),
-                                    text.size(),
-                                    hash,
-                                    s.corpus,
-                                    std::move(corpus),
-                                    model,
-                                    model,
-                                    {}},
-                                   trains ? &s.training : nullptr);
-  if (!trains) return bytes;
-  restore(file, *run->trainer);
+  if (!trains && !text.empty() && tokenizer.unknown_symbols(text).counts.empty())
+    corpus.train.tokens = tokenizer.encode(text);  // a part of it, for fledge_said() alone
+  take({own["text"].is_array() ? "" : own["text"].string(),
+        text.size(),
+        hash,
+        s.corpus,
+        std::move(corpus),
+        model,
+        model,
+        {}},
+       trains ? &s.training : nullptr);
+  if (trains) restore(file, *run->trainer);
   return answer(run_json());
 }
 
@@ -442,6 +453,27 @@ void fledge_change(std::uint32_t bytes) {
                            item["key"].integer(0, T - 1), item["by"].number()});
   });
   changes = std::move(next);
+}
+
+std::uint32_t fledge_said() {
+  const Corpus& corpus = the_run().corpus;
+  std::map<Dim, Dim> counts;
+  for (const TokenText* text : {&corpus.train, &corpus.valid}) {
+    const auto begin = text->tokens.begin(), end = text->tokens.end();
+    for (auto at = begin; !sentence.empty(); ++at) {
+      at = std::search(at, end, sentence.begin(), sentence.end());
+      if (end - at <= std::ssize(sentence)) break;
+      ++counts[at[std::ssize(sentence)]];
+    }
+  }
+  std::vector<std::pair<Dim, Dim>> said(counts.begin(), counts.end());
+  std::stable_sort(said.begin(), said.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<Json> list;
+  for (const auto& [token, count] : said)
+    list.push_back(
+        Json::object({{"token", token}, {"word", words_of({token})[0]}, {"count", count}}));
+  return answer(Json(list));
 }
 
 std::uint32_t fledge_attention() {

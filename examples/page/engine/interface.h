@@ -72,6 +72,9 @@ void fledge_change(std::uint32_t bytes);
 
 // -- what the page shows --------------------------------------------------------------------------
 
+/// The tokens that the text of the run has behind the sentence, the most frequent first. Output: JSON
+/// [{"token": 5, "word": "walk", "count": 12}].
+std::uint32_t fledge_said();
 /// The attention weights of all layers and heads. Output: f32 (layers, heads, T, T).
 std::uint32_t fledge_attention();
 /// The `count` likeliest next tokens after a position. `layer` −1: of the model. Else as if the
@@ -86,7 +89,7 @@ std::uint32_t fledge_next(std::int32_t layer, std::uint32_t part, std::uint32_t 
 std::uint32_t fledge_cell(std::uint32_t layer, std::uint32_t head, std::uint32_t query,
                           std::uint32_t key);
 /// The loss of the sentence: the mean over its positions that have a next token. `next` is the token
-/// behind the last one; −1: none.
+/// behind the last one; −1: none. NaN without a next token.
 double fledge_sentence_loss(std::int32_t next);
 /// ∂loss/∂score of all scores, of the same loss. Output: f32 (layers, heads, T, T).
 std::uint32_t fledge_gradient(std::int32_t next);

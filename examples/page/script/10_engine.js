@@ -54,7 +54,8 @@ function engineWorker() {
     const off = question.off.map(numbers).map(([layer, head]) => ({layer, head}));
     const {hidden, nudges = []} = question;
     engine.fledge_change(...put(JSON.stringify({hidden, rows, off, nudges})));
-    Object.assign(run, {sentence: found, target: run.words.indexOf(question.target)});
+    const said = json(engine.fledge_said());
+    Object.assign(run, {sentence: found, said, target: said[0]?.token ?? -1});
     asked = key;
   }
 
@@ -66,9 +67,15 @@ function engineWorker() {
     return list(run.layers, () => list(run.heads, rows));
   }
 
-  function opened(found) {
+  // The run, with its words as a list, the most frequent first.
+  function opened(found, next, saved) {
     [run, asked, shown] = [found, "", null];
-    return {...run, baselines: run.trains ? json(engine.fledge_baselines()) : null};
+    const {words, counts} = run;
+    const frequent = [...words.keys()].sort((a, b) => counts[b] - counts[a])
+      .map((token) => words[token]).filter((word) => word !== "\n");
+    const baselines = run.trains ? json(engine.fledge_baselines()) : null;
+    [begun, file] = [next, saved];
+    return {...run, frequent, baselines};
   }
 
   const calls = {
@@ -79,15 +86,11 @@ function engineWorker() {
     },
     begin(source, settings) {
       const next = [source, JSON.stringify(settings)];
-      const found = opened(json(engine.fledge_new(...put(...next))));
-      [begun, file] = [next, null];
-      return found;
+      return opened(json(engine.fledge_new(...put(...next))), next, null);
     },
     load(saved, source) {
       const next = new Uint8Array(saved);
-      const found = opened(json(engine.fledge_load(...put(next, source))));
-      [begun, file] = [[source, "{}"], next];
-      return found;
+      return opened(json(engine.fledge_load(...put(next, source))), [source, "{}"], next);
     },
     step(count) {
       const numbers = new Float64Array(out(engine.fledge_step(count)));
@@ -98,16 +101,19 @@ function engineWorker() {
     look(_, query) {
       const {words: tokens, tokens: ids, cut} = run.sentence, last = tokens.length - 1;
       const at = query < 0 ? last : Math.min(query, last);
-      return {tokens, ids, cut, attention: nested(engine.fledge_attention()),
-        next: json(engine.fledge_next(-1, 0, at, 8)),
-        loss: engine.fledge_sentence_loss(run.target)};
+      return {tokens, ids, cut, said: run.said.map(({word}) => word),
+        attention: nested(engine.fledge_attention()), next: json(engine.fledge_next(-1, 0, at, 8))};
+    },
+    unknown(sentence) {
+      asked = "";
+      return json(engine.fledge_read(...put(sentence))).unknown;
     },
     cell: (_, ...place) => json(engine.fledge_cell(...place)),
     gradient: () => nested(engine.fledge_gradient(run.target)),
-    // The losses of the sentence if the score is changed by each of these numbers.
+    // The losses of the sentence if the score is changed by each of these numbers; 0: it has none.
     nudged: (question, place, amounts) => amounts.map((by) => {
       read({...question, nudges: [{...place, by}]});
-      return engine.fledge_sentence_loss(run.target);
+      return engine.fledge_sentence_loss(run.target) || 0;
     }),
     // The likeliest words as if the model ended before attention, behind it, behind the MLP.
     lens: (_, layer, query) =>
@@ -153,6 +159,8 @@ function makeEngine() {
     waiting.set(++count, {resolve, reject});
     worker.postMessage([count, name, values]);
   });
+  const fail = ({message}) => waiting.forEach(({reject}) =>
+    reject(new Error(message ?? "The worker does not start.")));
   const start = () => {
     const source = new Blob(["(" + engineWorker + ")()"], {type: "text/javascript"});
     const url = URL.createObjectURL(source);
@@ -163,13 +171,8 @@ function makeEngine() {
       waiting.delete(id);
       error ? asked?.reject(Object.assign(new Error(error.message), error)) : asked?.resolve(value);
     };
-    worker.onerror = ({message}) => {
-      reportError({message});
-      for (const {reject} of waiting.values()) reject(new Error(message));
-      waiting.clear();
-    };
-    send("module", [bytesOf(document.getElementById("engine").textContent)])
-      .catch(worker.onerror);
+    worker.onerror = fail;
+    send("module", [bytesOf(document.getElementById("engine").textContent)]).catch(fail);
   };
   return new Proxy({}, {get: (_, name) => (...values) => {
     if (name === "end") return worker?.terminate();

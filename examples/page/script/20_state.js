@@ -8,7 +8,7 @@ const state = {step: 0, sentence: "", hidden: new Set(), rows: {}, off: new Set(
   layer: 0, head: 0, query: -1, key: 0};
 const engine = makeEngine();
 let model = null;  // the run, as the engine describes it
-let seen = null;   // the engine's last look: tokens, attention, next words, loss
+let seen = null;   // the engine's last look: tokens, attention, next words, what the text says
 const parts = [];  // {draw, isNear}
 const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -26,7 +26,7 @@ function follow(draw, node) {
 // What the engine is asked: the sentence, and what the reader changed in it.
 function question() {
   const {sentence, hidden, rows, off} = state;
-  return {sentence, hidden: [...hidden], rows, off: [...off], target: continuations(sentence)[0]};
+  return {sentence, hidden: [...hidden], rows, off: [...off]};
 }
 
 let looking = null, isOld = false;
@@ -68,9 +68,8 @@ function change(values) {
   return drawn;
 }
 
-function isCausal() {
-  return !model.without.includes("mask");
-}
+const isCausal = () => !model.without.includes("mask");
+const unchanged = () => ({hidden: new Set(), rows: {}, off: new Set()});
 
 function isChanged() {
   return state.hidden.size + state.off.size + Object.keys(state.rows).length > 0;
@@ -87,29 +86,7 @@ function row() {
   return seen.attention[state.layer][state.head][state.query];
 }
 
-function strongest(weights) {
-  return weights.indexOf(Math.max(...weights));
-}
-
-// The words that the text has after this beginning, the most frequent first.
-function continuations(sentence) {
-  const {text} = page, of = [sentence, text, model];
-  if (of.every((part, i) => part === continuations.of?.[i])) return continuations.found;
-  const counts = new Map(), isWords = model.kind === "word";
-  for (let at = text.indexOf(sentence), n = 0; at >= 0 && n < 5000;
-    at = text.indexOf(sentence, at + 1)) {
-    n += 1;
-    const rest = text.slice(at + sentence.length, at + sentence.length + 60) || "\n";
-    const isEnd = model.lines && rest[0] === "\n";
-    const word = isEnd ? "\n" : isWords ? rest.match(/^\s+(\S+)/)?.[1] : [...rest][0];
-    const before = text[at - 1] ?? "\n";
-    const isBeginning = model.lines ? before === "\n" : !isWords || /\s/.test(before);
-    if (word && isBeginning) counts.set(word, (counts.get(word) ?? 0) + 1);
-  }
-  continuations.of = of;
-  continuations.found = [...counts].sort((a, b) => b[1] - a[1]).map(([word]) => word);
-  return continuations.found;
-}
+const strongest = (weights) => weights.indexOf(Math.max(...weights));
 
 // "#t=birds+sometimes+walk&l=0&h=0&x=1": a link to what is shown.
 function writeAddress() {
@@ -118,7 +95,7 @@ function writeAddress() {
   const hash = "#" + new URLSearchParams(values);
   try {
     if (hash !== location.hash) history.replaceState(null, "", hash);
-  } catch { /* Safari refuses more than a hundred a half minute: the next one has all values. */ }
+  } catch { /* Safari allows 100 in 30 seconds. */ }
 }
 
 function readAddress() {

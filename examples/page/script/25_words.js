@@ -63,26 +63,13 @@ function term(name) {
 }
 
 function reportError({unknown, message}) {
-  const box = document.getElementById("trouble");
-  if (!box) return;  // the page has not begun, and says so itself
+  const box = document.getElementById("trouble") ?? element("p", {id: "failed"});
+  if (!box.isConnected) document.getElementById("page").prepend(box);
   box.hidden = false;
   box.textContent = unknown ? "The model has never read " + unknown.map(quoted).join(", ") +
-    ". It knows " + frequentTokens().slice(0, 12).map(quoted).join(", ") + " \u2026" : message;
+    ". It knows " + model.frequent.slice(0, 12).map(quoted).join(", ") + " \u2026" : message;
 }
 
 function forgetError() {
   document.getElementById("trouble").hidden = true;
-}
-
-// All tokens of the text, the most frequent first.
-function frequentTokens() {
-  if (frequentTokens.of === model) return frequentTokens.list;
-  const counts = new Map();
-  for (const token of model.kind === "word" ? page.text.split(/\s+/) : page.text)
-    counts.set(token, (counts.get(token) ?? 0) + 1);
-  const count = (word) => counts.get(word) ?? 0;
-  frequentTokens.of = model;
-  frequentTokens.list = model.words.filter((word) => word !== "\n")
-    .sort((a, b) => count(b) - count(a));
-  return frequentTokens.list;
 }

@@ -5,7 +5,7 @@ function makeNext(id) {
   const list = element("ol", {class: "bars next", id, "aria-label": "The likeliest next words"});
   const draw = (look, query) => {
     const isLast = query === look.tokens.length - 1, shown = look.next.slice(0, 5);
-    const said = new Set(isLast ? continuations(state.sentence) : []);
+    const said = new Set(isLast ? look.said : []);
     title.replaceChildren("after ", bdi(look.tokens[query], {class: "query-ink"}), " it says");
     for (const [word, {node}] of rows) {
       if (shown.some((next) => next.word === word)) continue;

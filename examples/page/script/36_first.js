@@ -70,12 +70,10 @@ function swapped() {
 
 // The sentence as it is typed: it is read when the model knows all of its words.
 async function readSentence(text, isDone) {
-  const isWords = model.kind === "word";
-  const sentence = isWords ? text.trim().replace(/\s+/g, " ") : text;
-  const units = isWords ? sentence.split(" ") : model.kind === "character" ? [...sentence] : [];
-  const unknown = units.filter((one) => one !== "" && !model.words.includes(one));
+  const sentence = model.kind === "word" ? text.trim().replace(/\s+/g, " ") : text;
   forgetError();
   if (sentence === "") return;
+  const unknown = await engine.unknown(sentence);
   if (unknown.length === 0) await change({sentence});
   else if (isDone || text.endsWith(" ") || unknown.length > 1) reportError({unknown});
 }
@@ -112,8 +110,7 @@ function controls() {
   }, {id: "anew"});
   const hide = button("", () => send({hidden: toggled(state.hidden, hideable())}), {id: "hide"});
   const other = button("", () => send({sentence: swapped().sentence}), {id: "other"});
-  const nothing = () => ({hidden: new Set(), rows: {}, off: new Set()});
-  const undo = button("Undo", () => send(nothing()), {id: "undo"});
+  const undo = button("Undo", () => send(unchanged()), {id: "undo"});
   const choices = element("select", {id: "head", "aria-label": "Head", on: {change: () => {
     const [layer, head] = choices.value.split(",").map(Number);
     send({layer, head});

@@ -36,7 +36,7 @@ function gradientPart() {
       element("li", {}, pullButton(j, slope, most))));
     if (hasFocus) list.children[key].firstChild.focus();
     draw();
-    if (query === seen.tokens.length - 1 && asked.target === undefined)
+    if (query === seen.tokens.length - 1 && seen.said.length === 0)
       inWords.textContent = "The text never has this beginning: there is no true next " + unit() +
         ", and so no slope.";
   }, part);

@@ -41,7 +41,7 @@ function mapPart() {
 // The chosen words, then the most frequent ones. A name stands on one of four sides of its dot, or
 // is left out where it would lie on another; chosen words always have one.
 function mapDots(width, {x, y}, chosen, choose) {
-  const frequent = frequentTokens().slice(0, 60).map((word) => model.words.indexOf(word));
+  const frequent = model.frequent.slice(0, 60).map((word) => model.words.indexOf(word));
   const order = [...new Set([...chosen, ...frequent])];
   const most = Math.max(1e-9, ...order.map((id) => Math.max(Math.abs(x[id]), Math.abs(y[id]))));
   const dots = order.map((id) => ({id, name: label(model.words[id]),

@@ -11,7 +11,7 @@ function textPart() {
     ([value, name]) => element("option", {value}, name)));
   const start = button("Learn this text", () => useText(area.value, kind.value),
     {class: "go", id: "learn-text", disabled: true});
-  const describe = (size = new Blob([area.value]).size) => {
+  const describe = (size = new Blob([area.value.trim()]).size) => {
     start.disabled = size < 20 || size > mostText;
     about.textContent = size === 0 ? "" : thousands(size) + " bytes" + (size < 20 ?
       ": a little more, please." : size > mostText ? `: at most ${thousands(mostText)}.` : ".");
@@ -28,9 +28,9 @@ function textPart() {
   const take = (files) => files[0] && open(files[0]).catch(reportError);
   const chooser = (id, accept, text) => element("label", {class: "file"}, text,
     element("input", {type: "file", id, accept, on: {change: ({target}) => take(target.files)}}));
-  const save = () => engine.save().then((bytes) =>
-    download("run.safetensors", "application/octet-stream", bytes)).catch(reportError);
-  const saveText = () => download("text.txt", "text/plain", page.text);
+  const save = button("Save this run", () => engine.save().then((bytes) => download(
+    "run.safetensors", "application/octet-stream", bytes)).catch(reportError), {id: "save-run"});
+  follow(() => { save.disabled = !model.trains; });  // a page of a long text has a part of it
   document.addEventListener("dragover", (event) => event.preventDefault());
   document.addEventListener("drop", (event) => {
     event.preventDefault();
@@ -43,15 +43,16 @@ function textPart() {
       chooser("text-file", ".txt,.md,text/plain", "a text file ")),
     element("h3", {}, "Keep it"),
     prose("A run is one file. The command fledge opens it, and this page opens those of fledge."),
-    element("div", {class: "controls"}, button("Save this run", save, {id: "save-run"}),
-      button("Save the text", saveText, {id: "save-text"}),
+    element("div", {class: "controls"}, save,
+      button("Save the text", () => download("text.txt", "text/plain", page.text),
+        {id: "save-text"}),
       chooser("run-file", ".safetensors", "open a run ")));
 }
 
 // The first half of the first line: a beginning that the text goes on.
 function beginningOf(text) {
   const isWords = model.kind === "word", lines = text.split("\n").map((line) => line.trim());
-  const line = lines.find((one) => one.length > 3) ?? text.trim();
+  const line = lines.find((one) => (isWords ? /\s/ : /.{4}/).test(one)) ?? text.trim();
   const units = isWords ? line.split(/\s+/) : [...line], most = isWords ? 4 : 12;
   const count = Math.max(2, Math.min(most, Math.ceil(units.length / 2)));
   return units.slice(0, count).join(isWords ? " " : "");
@@ -59,18 +60,18 @@ function beginningOf(text) {
 
 async function useText(text, kind) {
   await stopLearning();
-  const before = {...page};
+  const before = page.text;
+  page.text = text.toWellFormed?.() ?? text;
   try {
-    page.text = text.toWellFormed?.() ?? text;
     const lines = hasShortLines(page.text, kind);
     await beginRun({tokens: kind, lines, seed: 1, name: "your text"});
   } catch (error) {
-    Object.assign(page, before);
+    page.text = before;
     return reportError(error);
   }
   await openStory(beginningOf(page.text));
   scrollTo({top: 0, behavior: isCalm ? "auto" : "smooth"});
-  learn();
+  return learn();
 }
 
 // Whether each line is read by itself, as a sentence of the birds is.
@@ -92,7 +93,7 @@ async function openStory(sentence) {
   document.querySelector(".lede").textContent = page.story.lede;
   learning.guess = null;
   forgetError();
-  await change({sentence, layer: 0, head: 0, off: new Set()});
+  await change({sentence, layer: 0, head: 0, ...unchanged()});
 }
 
 // A run of fledge over the text of the page, or over another: then it reads some of its words.
@@ -101,13 +102,18 @@ async function openRun(file) {
   const {baselines} = model, words = model.words.join();
   model = await engine.load(await file.arrayBuffer(), page.text);
   model.baselines ??= baselines;
+  const told = ["layers", "heads", "width", "hidden", "context", "batch", "rate", "steps", "seed",
+    "lines", "without", "tie_qk", "freeze"].map((name) => [name, model[name]]);
+  const warmup = model.steps === page.settings.steps ? page.settings.warmup : undefined;
+  page.settings = {...page.settings, ...Object.fromEntries(told), tokens: model.kind, warmup};
+  page.notices = [];
   const {step = 1, steps = 1} = model;
   model.steps = Math.max(step, steps);
   const losses = model.trains ? [{step, loss: await engine.loss()}] : [];
   resetLearning({hasBegun: true, last: step, losses});
   state.step = step;
   await keepWeights(state.step);
-  if (words === model.words.join()) return change({off: new Set(), rows: {}});
-  const known = model.words.filter((word) => word.trim() !== "").slice(0, 3);
+  if (words === model.words.join()) return change(unchanged());
+  const known = model.words.filter((word) => !/\t|^\s*$/.test(word)).slice(0, 3);
   return openStory(known.join(model.kind === "word" ? " " : ""));
 }

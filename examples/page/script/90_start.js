@@ -9,6 +9,7 @@ addEventListener("securitypolicyviolation", (event) =>
 async function startPage() {
   Object.assign(page, JSON.parse(document.getElementById("data").textContent));
   await (page.run ? openRecorded() : beginRun(page.settings));
+  learning.hasBegun = learning.isRecorded && learning.kept.length < 2;  // nothing to play
   readAddress();
   const below = [gridPart(), cellPart(), lensPart(), gradientPart(), lossPart(), switchesPart(),
     mapPart(), writePart(), textPart(), ...(page.triangle ? [trianglePart()] : [])];
@@ -28,6 +29,5 @@ async function startPage() {
 // A page without the engine has its story as a still picture, and says so itself.
 if (document.getElementById("engine").textContent !== "") startPage().catch((error) => {
   fledgeErrors.push(String(error.message));
-  document.getElementById("page").prepend(element("p", {id: "failed"},
-    "The live part of this page did not start: " + error.message));
+  reportError({message: "The live part of this page did not start: " + error.message});
 });

@@ -1,6 +1,7 @@
 // The engine of a page, compiled for this machine, beside the programs that have the same numbers.
 // make page-bits compares it with the module.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "examples/birds/text_model.h"
@@ -43,7 +44,7 @@ void read_sentence(const std::string& words) {
 
 std::string birds_settings(const Corpus& corpus) {
   return page::settings_json(birds::model_sizes(corpus), birds::training_options(1),
-                             birds::reading_options, "the built-in text")
+                             birds::reading_options, "")
       .text();
 }
 
@@ -124,7 +125,7 @@ TEST_CASE("page: what is not given is chosen as fledge train chooses it") {
 TEST_CASE("page: fledge opens a run that the page has saved, and the page goes on with it") {
   const std::string text(support::built_in_text()),
       settings = R"({"tokens":"character","steps":8,"without":["scale"],)"
-                 R"("tie_qk":true,"freeze":["v"],"seed":7,"name":"birds.txt"})";
+                 R"("tie_qk":true,"freeze":["v"],"seed":7,"name":"100% birds.txt"})";
   begin_run(text, settings);
   fledge_step(3);
   const std::string file = output(fledge_save());
@@ -136,6 +137,7 @@ TEST_CASE("page: fledge opens a run that the page has saved, and the page goes o
   const TrainedModel opened = load_trained(folder.path());
   CHECK(opened.has_run());
   CHECK(opened.steps_done == 3);
+  CHECK(opened.run.settings.texts == std::vector<std::string>{"100% birds.txt"});
   CHECK(opened.run.settings.training.seed == 7);
   CHECK(opened.run.settings.training.schedule.steps == 8);
   CHECK(words_of_none(opened.model.sizes.recipe) == std::vector<std::string>{"scale"});
@@ -151,6 +153,45 @@ TEST_CASE("page: fledge opens a run that the page has saved, and the page goes o
   CHECK(read_json(output(fledge_load(length(file), length(text))))["step"].number() == 3);
   CHECK(numbers<double>(fledge_step(100)) == rest);
   CHECK(rest.size() == 4 * 5);
+
+  // A step of this batch is too large for a page, and its seed for JavaScript; the model is shown.
+  train::RunConfig large = opened.run;
+  large.settings.training.batch = 1'000'000;
+  large.settings.training.seed = ~std::uint64_t{0};
+  const Trainer trainer(opened.model, {std::vector<Dim>(1000), {}}, large.settings.training);
+  const std::string shown = checkpoint_bytes(trainer, {}, {}, train::config_text(large));
+  put(shown + text);
+  CHECK_FALSE(read_json(output(fledge_load(length(shown), length(text))))["trains"].boolean());
+  CHECK(numbers<float>(fledge_weights()) == weights);
+  // One token has no next one.
+  read_sentence("b");
+  CHECK(std::isnan(fledge_sentence_loss(-1)));
+  CHECK(numbers<float>(fledge_gradient(-1)) ==
+        std::vector<float>(opened.model.sizes.layers * opened.model.sizes.heads));
+}
+
+TEST_CASE("page: what the text says behind a sentence is counted in its tokens") {
+  const auto said = [](const std::string& sentence) {
+    read_sentence(sentence);
+    std::string all;
+    read_json(output(fledge_said())).each_item([&](const JsonValue& next) {
+      const std::string word = next["word"].string();
+      all += (word == "\n" ? "end" : word) + next["count"].shown() + " ";
+    });
+    return all;
+  };
+  const std::string lines = "birds fly\r\nbirds walk slowly\n\nhow birds walk\nbirds walk\n";
+  const JsonValue run = begin_run(lines, R"({"lines":true,"tokens":"word","steps":2,"valid":0})");
+  CHECK(said("birds") == "walk2 fly1 ");  // a sentence begins its line
+  CHECK(said("birds walk") == "end1 slowly1 ");
+  CHECK(said("slowly").empty());
+  Dim all = 0;
+  run["counts"].each_item([&](const JsonValue& count) { all += count.integer(0, 10); });
+  CHECK(all == 10 + 5);  // words and line ends
+  begin_run("abcabdab", R"({"tokens":"character","valid":0})");
+  CHECK(said("ab") == "c1 d1 ");  // the last one has nothing behind it
+  CHECK(said("b") == "c1 d1 ");
+  CHECK(said("cb").empty());
 }
 
 TEST_CASE("page: a wrong call is refused with a sentence") {

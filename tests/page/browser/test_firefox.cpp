@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "tests/page/browser/pages.h"
+#include "tests/support/skipped.h"
 
 namespace testing {
 
@@ -86,10 +87,7 @@ class Firefox {
 
 TEST_CASE("page firefox: it opens, trains, and there is no error", "[page]") {
   const std::string program = program_along_path("FIREFOX", "firefox-esr firefox");
-  if (program.empty()) {
-    WARN("no firefox-esr or firefox was found: nothing was tested");
-    return;
-  }
+  if (program.empty()) return report_skipped("no firefox-esr or firefox was found");
   Firefox browser(program);
   for (const std::string& path : {birds_page(), poem_page()}) {
     INFO(path);

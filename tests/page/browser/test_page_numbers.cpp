@@ -11,14 +11,14 @@ namespace {
 /// in which `wrong_numbers` reads the answers; and the files that the questions name.
 constexpr const char* questions_of_the_page = R"js((async () => {
   const bytes = new Uint8Array(await engine.weights()), {layer, query, key, sentence} = state;
-  const head = Math.max(0, state.head), {hidden, off, target} = question();
+  const head = Math.max(0, state.head), {hidden, off} = question();
   const place = (at) => {
     const [layer, head, query] = at.split(",").map(Number);
     return {layer, head, ...query === undefined ? {} : {query}};
   };
   const rows = Object.entries(state.rows).map(([at, weights]) => ({...place(at), weights}));
   const changes = {hidden, rows, off: off.map(place)}, nudge = {layer, head, query, key, by: 0.5};
-  const next = target === undefined ? -1 : model.words.indexOf(target);
+  const next = model.words.indexOf(seen.said[0]);
   const lines = ["new @text |" + JSON.stringify(page.settings), "baselines", "step 10",
     page.run ? "load @run @text" : "loss 0 1", "show @weights", "read |" + sentence,
     "change |" + JSON.stringify(changes), "attention", `next -1 0 ${query} 8`,
@@ -138,7 +138,7 @@ constexpr const char* wrong_numbers = R"js((base64) => {
     if (Math.abs(s) > 1e-5) same("sign", text(row).includes(s < 0 ? "more" : "less"), true);
   });
   for (const [id, x] of [["#foretold", 0.5 * slope(key)], ["#found", nudged - loss]]) {
-    const shown = question().target ? text(one(id)) : "";
+    const shown = seen.said.length ? text(one(id)) : "";
     if (shown === "" || Math.abs(x) < 1e-5) continue;
     near(id, number(shown) * (shown.includes("less") ? -1 : 1), x, 5e-4, 1e-5 + 0.01 * Math.abs(x));
   }

@@ -83,9 +83,7 @@ TEST_CASE("page text: hostile texts stay texts, and what cannot be read is said"
            {"word", "'birds walk\\n'.repeat(40) + 'w'.repeat(1e5) + ' birds walk\\n'"},
            {"character", "'a'.repeat(2e5)"},
            {"word", "'a'.repeat(2e5)"},
-           {"word", "'birds '.repeat(30)"},
-           {"word", "'\\n'.repeat(50)"},
-           {"character", "' \\t\\u00a0\\u3000'.repeat(50)"}}) {
+           {"word", "'birds '.repeat(30)"}}) {
     INFO(kind << " of " << script.substr(0, 80));
     learn_own_text(browser, script, kind);
     // It trains, or a sentence says why not.
@@ -94,7 +92,8 @@ TEST_CASE("page text: hostile texts stay texts, and what cannot be read is said"
     check_harmless(browser);
   }
   // What is too short or too long is said before anything is trained.
-  for (const std::string some : {"''", "'birds'", "'birds walk slowly\\n'.repeat(20000)"})
+  for (const std::string some : {"''", "'birds'", "' \\t\\n\\u00a0\\u3000'.repeat(50)",
+                                 "'birds walk slowly\\n'.repeat(20000)"})
     check_steps(browser, {{"t.put('#text', " + some + ")", "t.one('#learn-text').disabled"}});
   // And each as the sentence, which the model knows or not.
   browser.evaluate("(async () => { for (const word of " + std::string(hostile) +

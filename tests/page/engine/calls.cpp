@@ -40,6 +40,7 @@ const std::map<std::string, std::function<double(const Numbers&)>> functions = {
     {"save", [](const Numbers&) { return fledge_save(); }},
     {"load", [](const Numbers& n) { return fledge_load(u(n[0]), u(n[1])); }},
     {"read", [](const Numbers& n) { return fledge_read(u(n[0])); }},
+    {"said", [](const Numbers&) { return fledge_said(); }},
     {"change", [](const Numbers& n) { return fledge_change(u(n[0])), 0; }},
     {"attention", [](const Numbers&) { return fledge_attention(); }},
     {"next", [](const Numbers& n) { return fledge_next(i(n[0]), u(n[1]), u(n[2]), u(n[3])); }},

@@ -21,8 +21,8 @@ const recipes = [
 ];
 const list = [
   begin(birds), 'baselines', 'step 1', 'save', 'step 499', 'weights', 'loss 0 0',
-  'read |birds sometimes walk', 'attention', 'next -1 0 3 79', 'next 0 0 3 5', 'next 0 1 3 5',
-  'cell 0 0 3 1', 'sentence_loss -1', 'gradient 59',
+  'read |birds sometimes walk', 'said', 'attention', 'next -1 0 3 79', 'next 0 0 3 5',
+  'next 0 1 3 5', 'cell 0 0 3 1', 'sentence_loss -1', 'gradient 59',
   change({hidden: [1], nudges: [{...head, query: 3, key: 2, by: 0.5}]}),
   'attention', 'next -1 0 3 5', 'cell 0 0 3 1', 'gradient -1',
   change({rows: [{...head, query: 3, weights: [0, 1, 0, 0]}]}),
@@ -36,8 +36,8 @@ const list = [
   ]),
   begin({tokens: 'character', layers: 2, heads: 4, width: 32, context: 32, steps: 40, seed: 7}),
   'baselines', 'step 40', 'weights', 'loss 1 0', 'loss 0 8',
-  'read |birds sometimes walk slowly on the gr', 'attention', 'next -1 0 31 10', 'next 1 1 31 3',
-  'cell 1 3 20 4', 'gradient -1', 'map', 'write 40 0.8 3',
+  'read |birds sometimes walk slowly on the gr', 'said', 'attention', 'next -1 0 31 10',
+  'next 1 1 31 3', 'cell 1 3 20 4', 'gradient -1', 'map', 'write 40 0.8 3',
   begin({tokens: 'bpe', symbols: 300, layers: 1}), 'step 10', 'weights',
 ];
 
