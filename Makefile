@@ -16,7 +16,7 @@ built = $(need) && .ci/build $(BUILD) "$(OPTIONS)"
 built_tests = $(need) catch2 && .ci/build $(BUILD) "$(TEST_OPTIONS)"
 checked = $(need) catch2 && .ci/check
 
-.PHONY: help help-maintainers run test check approve size build gradcheck lessons page exercises zoo planted bench nightly kills faults page-test parity pytorch-test peers asan tsan threads format lint install clean
+.PHONY: help help-maintainers run test check approve size build gradcheck lesson lessons page exercises zoo planted bench nightly kills faults page-test parity pytorch-test peers asan tsan threads format lint install clean
 
 help:
 	@echo 'make run         build and run the birds, the main job        (ARGS=--json, --seed N)'
@@ -24,10 +24,11 @@ help:
 	@echo 'make build       build the libraries and programs in $(BUILD)/'
 	@echo 'make install     install libraries and programs                 (PREFIX=$(PREFIX))'
 	@echo 'make gradcheck   check the gradient of every op and module    (ARGS=softmax)'
-	@echo 'make lessons     run the course, a line a lesson; examples/README.md is its table'
+	@echo 'make lesson      read the course in the terminal, on from where you were   (N=7)'
+	@echo 'make lessons     run all lessons, a line each; examples/README.md is their table'
 	@echo 'make exercises   exercises on attention that check themselves   (N=3, then HINT=1)'
 	@echo 'make zoo         one wrong line in a copy of fledge: find it       (BUG=7, then ANSWER=1)'
-	@echo 'make page        a model that learns as you watch: $(BUILD)/fledge.html'
+	@echo 'make page        the course as a book in $(BUILD)/fledge.html, with a model that learns'
 	@echo 'make bench       how fast, and how near to this machine       (ARGS="gemm 512 512 512")'
 	@echo 'make clean       remove $(BUILD)/'
 	@echo 'make help-maintainers   what those who change fledge run'
@@ -79,13 +80,16 @@ gradcheck:
 	$(built) fledge_command
 	@$(BUILD)/fledge gradcheck $(ARGS)
 
+lesson:
+	$(need) && .ci/read $(BUILD) "$(OPTIONS)" $(N)
+
 lessons:
 	$(built) lessons
 	@.ci/lessons $(BUILD)
 
 page: page-engine
-	$(built) course_page birds fledge_command
-	@$(BUILD)/course_page -o $(BUILD)/fledge.html
+	$(built) lessons course_page birds fledge_command
+	@book=$$(.ci/book $(BUILD)) && $(BUILD)/course_page -o $(BUILD)/fledge.html $$book
 	@echo 'The page is in $(BUILD)/fledge.html: open it in a browser.'
 
 # Without the compiler for it, which may not be there to install, the page is made without it.

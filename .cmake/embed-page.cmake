@@ -1,6 +1,6 @@
 # Makes OUT, a C++ file with the style and the script of a page: FOLDER/style.css, and the files of
-# FOLDER/script in the order of their names, as one strict script; and MODULE, the engine as
-# WebAssembly, compressed and in base64, if this file is there.
+# FOLDER/script, then those of FOLDER/figures, each in the order of their names, as one strict script;
+# and MODULE, the engine as WebAssembly, compressed and in base64, if this file is there.
 
 # "sha256-…" of a text, in base64 as a Content-Security-Policy has it.
 function(hash_of text result)
@@ -46,8 +46,12 @@ file(READ ${FOLDER}/style.css style)
 string(REGEX REPLACE "[ \n]*([{};,])[ \n]*" "\\1" style "${style}")
 string(REGEX REPLACE ": +" ":" style "${style}")
 set(script "\"use strict\";\n")
-file(GLOB files ${FOLDER}/script/*.js)
-list(SORT files)
+set(files "")
+foreach(part script figures)
+  file(GLOB some ${FOLDER}/${part}/*.js)
+  list(SORT some)
+  list(APPEND files ${some})
+endforeach()
 foreach(file IN LISTS files)
   file(READ ${file} text)
   string(APPEND script "${text}")

@@ -1,15 +1,17 @@
 // What the files of the exercises share: the blank FILL, and the functions that they define.
 //
-// An answer is made of numbers. FILL stands where an answer is missing. It is a NaN ("not a number"),
+// An answer is made of numbers or of lines of code. FILL stands where an answer is missing. It is a NaN ("not a number"),
 // so that a file with blanks compiles. Replace it by a number, a formula or lines of code; std::exp,
 // std::log and std::sqrt can be used. README.md says how an answer is checked.
 #pragma once
 
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "engine/base/indices.h"
 #include "engine/tensor.h"
 
 namespace exercises {
@@ -17,6 +19,7 @@ namespace exercises {
 /// A NaN with bits of its own: 0.0 / 0.0 is another NaN, and no blank.
 inline constexpr double FILL = std::bit_cast<double>(std::uint64_t{0x7ff8'0000'0000'f111});
 
+using fledge::Tensor;
 using Row = std::vector<double>;
 using Matrix = std::vector<Row>;  // {{first row}, {second row}, …}
 
@@ -28,6 +31,23 @@ struct ScoredWord {
   double weight;   // a_j
   double product;  // v_j·v1
   double mixture;  // v3'·v1
+};
+
+/// Exercise 19: a number on a tape, and how it changes with each number that it was computed from.
+struct Edge {
+  std::size_t input;  // its place on the tape
+  double slope;       // ∂value/∂input
+};
+struct Node {
+  double value;
+  std::vector<Edge> edges = {};
+  double gradient = 0;  // ∂y/∂value, where y is the last node
+};
+using Tape = std::vector<Node>;
+
+/// Exercise 22.
+struct Attention {
+  Tensor scores, weights, output;
 };
 
 /// Exercise 7: the query c1·k1 + c2·k2 + c3·k3 + c4·k4.
@@ -60,7 +80,20 @@ double wrong_line();                                                     // 16
 fledge::Tensor sharpened_weights(const fledge::Tensor& s, double beta);  // 16: softmax(beta·s)
 Row card_answers();                                                      // 17
 Row card_numbers();                                                      // 17
+Row smallest_model();                                                    // 18
+
+// 19 to 24 build the engine.
+Node product(const Tape& tape, std::size_t a, std::size_t b);                          // 19
+void pull_back(Tape& tape);                                                            // 19
+Tensor gradient_of_a(const Tensor& A, const Tensor& B, const Tensor& dC);              // 20
+Tensor gradient_of_b(const Tensor& A, const Tensor& B, const Tensor& dC);              // 20
+Tensor softmax_rule(const Tensor& y, const Tensor& dy);                                // 21
+Attention attend(const Tensor& q, const Tensor& k, const Tensor& v);                   // 22
+double is_seen(const std::vector<int>& sentence, std::size_t query, std::size_t key);  // 23
+Tensor masked_weights(const Tensor& scores, const Tensor& seen);                       // 23
+double training_step(const Tensor& W, const Tensor& x, const fledge::Indices& next,
+                     double rate);  // 24
 
 }  // namespace exercises
 
-using exercises::Matrix, exercises::Row;
+using exercises::Matrix, exercises::Row, exercises::Tensor;

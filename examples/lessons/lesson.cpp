@@ -44,6 +44,7 @@ void Lesson::show(std::string_view picture) { print(std::string(picture)); }
 void Lesson::claim(bool holds, std::string_view what) {
   ++claims_;
   false_claims_ += holds ? 0 : 1;
+  last_claim_ = {holds, std::string(what)};
   print_labelled("   " + (holds ? paint_.good("ok   ") : paint_.bad("FALSE")) + "  ", what);
 }
 

@@ -49,6 +49,12 @@ class Lesson {
   /// Prints the label and the text behind it, in 80 columns; later lines begin where the text begins.
   void print_labelled(const std::string& label, std::string_view text) const;
 
+  struct Claim {
+    bool holds = false;
+    std::string text{};
+  };
+  /// The last claim, as it was printed.
+  const Claim& last_claim() const { return last_claim_; }
   int claims() const { return claims_; }
   int false_claims() const { return false_claims_; }
   Paint paint() const { return paint_; }
@@ -57,6 +63,7 @@ class Lesson {
   Paint paint_;
   Output output_;
   int parts_ = 0, claims_ = 0, false_claims_ = 0;
+  Claim last_claim_;
 };
 
 }  // namespace support

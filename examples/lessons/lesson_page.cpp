@@ -1,5 +1,7 @@
 #include "examples/lessons/lesson_page.h"
 
+#include <strings.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -21,28 +23,80 @@ std::string contents(const std::string& path) {
   return text.str();
 }
 
-void print_opening(const LessonText& text, const Lesson& to, bool wait) {
-  to.print(to.paint().bold(text.title()) + "\n");
-  to.print_labelled("   question: ", text.question());
-  to.print_labelled("   predict:  ", text.prediction());
-  if (wait) {
-    to.print_labelled("   ", "Write your prediction down, then press the return key.");
-    for (int c = std::getchar(); c != '\n' && c != EOF; c = std::getchar()) {
-    }
-  }
-  to.print("");
+/// A line of stdin without blanks around it. On a terminal the reader sees the prompt.
+std::string line_of_stdin(const char* prompt) {
+  if (is_terminal(stdin)) std::printf("%s", prompt), std::fflush(stdout);
+  std::string line;
+  for (int c = std::getchar(); c != '\n' && c != EOF; c = std::getchar())
+    if (c > ' ' || !line.empty()) line += static_cast<char>(c);
+  return line.erase(line.find_last_not_of(" \r\t") + 1);
 }
 
-void print_closing(const std::string& name, const LessonText& text, const Lesson& to) {
+/// The shortest choice that begins like the line; without one, and of a number, its first word.
+std::string chosen(const Guess& guess, const std::string& line) {
+  std::string best;
+  for (const std::string& choice : guess.choices)
+    if (!line.empty() && strncasecmp(choice.c_str(), line.c_str(), line.size()) == 0 &&
+        (best.empty() || choice.size() < best.size()))
+      best = choice;
+  return best.empty() ? line.substr(0, line.find(' ')) : best;
+}
+
+/// Returns the guesses; none without `ask`.
+std::vector<std::string> print_opening(const LessonText& text, const Lesson& to, bool ask) {
+  to.print(to.paint().bold(text.title()) + "\n");
+  to.print_labelled("   question: ", without_links(text.question()));
+  to.print_labelled("   predict:  ", without_links(text.prediction()));
+  std::vector<std::string> given;
+  for (const Guess& guess : text.guesses()) {
+    std::string choices;
+    for (const std::string& choice : guess.choices)
+      choices += (choices.empty() ? " (" : " | ") + choice;
+    to.print_labelled("   guess:    ", guess.question + choices + (choices.empty() ? "" : ")"));
+    given.push_back(ask ? chosen(guess, line_of_stdin("   > ")) : "");
+  }
+  to.print("");
+  return given;
+}
+
+/// "attention/mask" and its title: the lesson behind this one in the tables of examples/README.md.
+std::string lesson_behind(const std::string& name, const std::string& folder) {
+  std::istringstream readme(contents(folder + "/../README.md"));
+  bool is_next = false;
+  for (std::string line; std::getline(readme, line);) {
+    const std::size_t begin = line.find("(lessons/"), end = line.find(".cpp)");
+    if (!line.starts_with("| [`") || end == std::string::npos) continue;
+    const std::string other = line.substr(begin + 9, end - begin - 9);
+    if (is_next) {
+      const std::string markdown = contents(folder + "/" + other + ".md");
+      return other + ": " + markdown.substr(2, markdown.find('\n') - 2);
+    }
+    is_next = other == name;
+  }
+  return "";
+}
+
+void print_closing(const LessonText& text, const Lesson& to, const std::vector<std::string>& given,
+                   const std::string& next) {
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const Guess& guess = text.guesses()[i];
+    to.print_labelled(i == 0 ? "\n   answer: " : "   answer: ",
+                      guess.question + (guess.question.ends_with('?') ? " " : ": ") +
+                          text.verdict(guess, given[i]));
+  }
   to.print("\n" + to.paint().bold("Read in the code"));
   for (const SourcePlace& place : text.reading())
-    to.print_labelled("   " + place.file + ", " + place.name + ": ", place.what);
+    to.print_labelled("   " + place.file + ", " + place.name + ": ", without_links(place.what));
   if (!text.trials().empty()) to.print("\n" + to.paint().bold("Try"));
   for (const Trial& trial : text.trials()) {
-    to.print("   build/lessons/" + name + " " +
-             (trial.option.empty() ? trial.value : trial.option + " " + shell_word(trial.value)));
-    to.print_labelled("      ", trial.what);
+    to.print("   " + text.command_of(trial));
+    to.print_labelled("      ", without_links(trial.what));
   }
+  const Pointer& exercise = text.exercise();
+  if (!exercise.name.empty())
+    to.print_labelled("\nExercise: ",
+                      "make exercises N=" + exercise.name + ": " + without_links(exercise.what));
+  if (!next.empty()) to.print_labelled("\nNext: ", next + " (make lesson)");
 }
 
 int print_verdict(const std::string& name, const Lesson& to, bool needs_claims) {
@@ -109,17 +163,20 @@ int run_lesson(int argc, const char* const* argv, const LessonProgram& program,
     Lesson lesson(Paint{colour_wanted(stdout)});
     LessonText text(name, contents(folder + "/" + name + ".md"),
                     contents(folder + "/../GLOSSARY.md"), lesson);
+    text.require_targets(folder);
     Options options(name, text.title());
     bool ask = false;
-    options.add("--ask", "", ask, "waits after the question, so that you can predict");
+    std::string json;
+    options.add("--ask", "", ask, "takes your guess, and waits between the parts");
+    options.add("--json", "FILE", json, "also writes the lesson as JSON, for the page");
     std::vector<PlayValue> values(plays.size());
     for (std::size_t i = 0; i < plays.size(); ++i)
       add_play(options, plays[i], text.trial(plays[i].option), values[i]);
     options.exit_statuses("0 every claim holds, 1 one does not, 2 wrong usage");
     options.parse(argc, argv);
     const std::set<std::string> given = options.given();
-    if (ask && given.size() + options.arguments().size() > 1)
-      refuse_usage("--ask stands alone", "leave out the other options");
+    if (given.size() + options.arguments().size() > 1 && (ask || !json.empty()))
+      refuse_usage("--ask and --json stand alone", "leave out the other options");
     bool played = false;
     for (std::size_t i = 0; i < plays.size(); ++i) {
       if (!given.contains(plays[i].option) &&
@@ -133,11 +190,15 @@ int run_lesson(int argc, const char* const* argv, const LessonProgram& program,
       played = true;
     }
     if (played) return print_verdict(name, lesson, false);
-    print_opening(text, lesson, ask);
+    const std::vector<std::string> guesses = print_opening(text, lesson, ask);
+    if (ask && is_terminal(stdin) && is_terminal(stdout))
+      text.before_part = [] { line_of_stdin("\n   Press return to go on."); };
     text.print_known();
     for (const Part part : program.parts) part(text);
     text.finish();
-    print_closing(name, text, lesson);
+    print_closing(text, lesson, guesses, lesson_behind(name, folder));
+    if (std::ofstream out(json, std::ios::binary); !json.empty() && !(out << text.json() << '\n'))
+      throw InputError("cannot write " + json, "name a file that can be written");
     return print_verdict(name, lesson, true);
   });
 }

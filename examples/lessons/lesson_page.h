@@ -29,7 +29,7 @@ struct Play {
 
 /// The program of a lesson. Its source has one such constant, which main() runs.
 struct LessonProgram {
-  /// The name of the lesson is that of the source: attention/04_softmax.
+  /// The name of the lesson is that of the source: attention/softmax.
   LessonProgram(std::vector<Part> parts_of_text, std::vector<Play> options_to_play_with = {},
                 const char* source = __builtin_FILE());
 
@@ -41,14 +41,15 @@ struct LessonProgram {
 };
 
 /// Without options it prints the text with the values of the parts, what to read and to try, and a
-/// last line: "attention/04_softmax: 8 claims hold". Returns 1 when a claim was false, or there was
+/// last line: "attention/softmax: 8 claims hold". Returns 1 when a claim was false, or there was
 /// none, and when a name has no value or a value no name.
 ///
-///   --ask        waits for the return key after the prediction
+///   --ask        takes the reader's guesses, and waits between the parts on a terminal
+///   --json FILE  also writes LessonText::json()
 ///   --beta 3     runs this play, and not the parts
 ///
-/// The text is attention/04_softmax.md in `folder`, or else in examples/lessons, and the glossary
-/// stands above the folder.
+/// The text is attention/softmax.md in `folder`, or else in examples/lessons. Above the folder stand
+/// the glossary and README.md, whose tables have the order of the lessons.
 int run_lesson(int argc, const char* const* argv, const LessonProgram& lesson,
                const std::string& folder = "");
 

@@ -1,11 +1,15 @@
 #include "examples/lessons/lesson_text.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
 #include <sstream>
 #include <string_view>
 #include <utility>
 
 #include "engine/base/errors.h"
+#include "nn/io/json.h"
 
 namespace support {
 
@@ -65,7 +69,56 @@ std::map<std::string, std::string> meanings_of(const std::string& glossary) {
   return meanings;
 }
 
+/// "the sum = {{sum}}" or "Which rises? a | b = b".
+Guess guess_of(const std::string& text) {
+  const std::size_t equals = text.rfind(" = ");
+  if (equals == std::string::npos) return {};
+  std::string question = text.substr(0, equals), before;
+  Guess guess{question, text.substr(equals + 3)};
+  if (question.find(" | ") == std::string::npos || !take_until(question, "? ", before))
+    return guess;
+  guess.question = before + "?";
+  for (std::string choice; take_until(question, " | ", choice);) guess.choices.push_back(choice);
+  guess.choices.push_back(question);
+  return guess;
+}
+
+/// The number of a text such as "1,024" or "-0.5"; not a number for other texts.
+double number_of(std::string text) {
+  std::erase(text, ',');
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  return text.empty() || *end != '\0' ? std::nan("") : number;
+}
+
+/// A small count is met exactly; other numbers within 2 %, as in the page.
+bool is_guessed(const Guess& guess, const std::string& given, const std::string& answer) {
+  if (!guess.choices.empty()) return given == answer;
+  const double a = number_of(answer);
+  const bool is_count = a == std::round(a) && std::abs(a) < 1000;
+  return std::abs(number_of(given) - a) <= (is_count ? 0 : 0.02 * std::abs(a));
+}
+
+/// The text without the targets of its links, each of which f(target) is told: "mask.md".
+template <class F>
+std::string told_links(std::string text, F f) {
+  for (std::size_t end = 0; (end = text.find(".md)", end)) != std::string::npos; ++end) {
+    const std::size_t middle = text.rfind("](", end), begin = text.rfind('[', middle);
+    if (middle == std::string::npos || begin == std::string::npos || text.find(' ', middle) < end)
+      continue;
+    f(text.substr(middle + 2, end + 1 - middle));
+    text.erase(middle, end + 4 - middle);
+    text.erase(begin, 1);
+    end = begin;
+  }
+  return text;
+}
+
 }  // namespace
+
+std::string without_links(const std::string& text) {
+  return told_links(text, [](const std::string&) {});
+}
 
 LessonText::LessonText(std::string name, const std::string& markdown, const std::string& glossary,
                        Lesson& to)
@@ -73,6 +126,20 @@ LessonText::LessonText(std::string name, const std::string& markdown, const std:
   for (const Lines& lines : blocks_of(markdown)) read_block(lines);
   if (title_.empty() || question_.empty() || prediction_.empty() || reading_.empty())
     refuse("a title, a question, a prediction and places to read in the code must be there");
+  for (const std::string& text : {title_, question_, prediction_, figure_.what, exercise_.what})
+    if (text.find("{{") != std::string::npos) refuse("no {{name}} has a value here: " + text);
+}
+
+void LessonText::require_targets(const std::string& folder) const {
+  namespace fs = std::filesystem;
+  for (const std::string& link : links_)
+    if (!fs::exists(fs::path(folder + "/" + name_).parent_path() / link))
+      refuse("there is no lesson " + link);
+  if (exercise_.name.empty()) return;
+  const std::string begin = (exercise_.name.size() < 2 ? "0" : "") + exercise_.name + "_";
+  for (const auto& entry : fs::directory_iterator(folder + "/../exercises"))
+    if (begins(entry.path().filename().string(), begin)) return;
+  refuse("there is no exercise " + exercise_.name);
 }
 
 void LessonText::refuse(const std::string& what) const {
@@ -87,6 +154,7 @@ const Trial& LessonText::trial(const std::string& option) const {
 
 void LessonText::begin_trial(const std::string& option) {
   blocks_ = trial(option).blocks;
+  guesses_.clear();
   printed_ = 0;
   values_.clear();
   checks_.clear();
@@ -95,6 +163,7 @@ void LessonText::begin_trial(const std::string& option) {
 void LessonText::read_block(const Lines& lines) {
   const std::string& first = lines[0];
   std::string text = joined(lines), before;
+  told_links(text, [this](const std::string& target) { links_.push_back(target); });
   const auto add = [&](Kind kind, std::string shown, std::string named = "") {
     (trials_.empty() ? blocks_ : trials_.back().blocks)
         .push_back({kind, std::move(shown), std::move(named)});
@@ -126,6 +195,21 @@ void LessonText::read_block(const Lines& lines) {
     question_ = text;
   } else if (take_until(text, "**Predict.** ", before)) {
     prediction_ = text;
+  } else if (take_until(text, "**Guess.** ", before)) {
+    guesses_.push_back(guess_of(text));
+    if (guesses_.back().answer.empty())
+      refuse("a guess is written **Guess.** question = answer. This is not: " + text);
+  } else if (!guesses_.empty() && blocks_.empty() && begins(first, "- `")) {
+    take_until(text, "- `", before);
+    if (!take_until(text, "`: ", before))
+      refuse("what a guess means is written - `guess`: what. This is not: " + text);
+    guesses_.back().others[before] = text;
+  } else if (take_until(text, "**Figure.** ", before)) {
+    if (!take_until(text, ": ", figure_.name)) refuse("a figure needs a name: " + text);
+    figure_.what = text;
+  } else if (take_until(text, "**Exercise.** ", before)) {
+    if (!take_until(text, ": ", exercise_.name)) refuse("an exercise needs a number: " + text);
+    exercise_.what = text;
   } else if (begins(first, "    ")) {
     add(Kind::line, first.substr(4));
   } else if (begins(first, "- [")) {
@@ -140,7 +224,8 @@ void LessonText::read_block(const Lines& lines) {
     add(Kind::word, term, glossary_.at(term));
   } else if (begins(text, "{{") && text.find("}}") == text.size() - 2) {
     add(Kind::picture, text, text.substr(2, text.size() - 4));
-  } else if (begins(first, "#") || begins(first, "|") || begins(first, "```")) {
+  } else if (begins(first, "#") || begins(first, "|") || begins(first, "```") ||
+             begins(first, "- ")) {
     refuse("lesson_text.h lists what may begin a block. This may not: " + text);
   } else {
     add(Kind::paragraph, text);
@@ -194,10 +279,11 @@ void LessonText::print_known() {
 }
 
 void LessonText::print(const TextBlock& block) {
-  const std::string text = filled(block.text);
+  const std::string text = without_links(filled(block.text));
   const bool goes_on =
       block.kind == last_ && block.kind != Kind::paragraph && block.kind != Kind::picture;
   if (block.kind != Kind::part && last_ != Kind::part && !goes_on) to_.say();
+  if (block.kind == Kind::part && printed_ > 0) before_part();
   last_ = block.kind;
   switch (block.kind) {
     case Kind::part:
@@ -211,7 +297,9 @@ void LessonText::print(const TextBlock& block) {
     case Kind::word:
       return to_.define(text, block.name);
     case Kind::claim:
-      return checks_.at(block.name)(text);
+      checks_.at(block.name)(text);
+      claims_[block.name] = to_.last_claim();
+      return;
     case Kind::slip: {
       std::string rest = text, note, says, comes_out;
       if (!take_until(rest, ": ", note) || !take_until(rest, " > comes out: ", says) ||
@@ -229,12 +317,19 @@ void LessonText::finish() {
   print_known();
   std::string missing, needless;
   std::map<std::string, int> asked;
-  for (const TextBlock& block : blocks_) {
-    with_names(block.text, [&](const std::string& name, const std::string&) {
+  const auto ask_names_of = [&](const std::string& text) {
+    with_names(text, [&](const std::string& name, const std::string&) {
       ++asked[name];
       if (!values_.contains(name)) missing += " {{" + name + "}}";
       return "";
     });
+  };
+  for (const Guess& guess : guesses_) {
+    ask_names_of(guess.answer);
+    for (const auto& [other, what] : guess.others) ask_names_of(what);
+  }
+  for (const TextBlock& block : blocks_) {
+    ask_names_of(block.text);
     if (block.kind == Kind::claim && ++asked["[" + block.name] > 0 && !checks_.contains(block.name))
       missing += " [" + block.name + "]";
   }
@@ -244,6 +339,81 @@ void LessonText::finish() {
     if (!asked.contains("[" + name)) needless += " [" + name + "]";
   if (!missing.empty()) refuse("the program gives no value to" + missing);
   if (!needless.empty()) refuse("the text does not ask for" + needless);
+  for (const Guess& guess : guesses_) {
+    const Lines& choices = guess.choices;
+    const auto fits = [&](const std::string& text) {
+      return choices.empty() ? !std::isnan(number_of(text))
+                             : std::find(choices.begin(), choices.end(), text) != choices.end();
+    };
+    if (!fits(answer_of(guess)))
+      refuse("the answer of a guess is a number or one of the choices: " + answer_of(guess));
+    for (const auto& [other, what] : guess.others)
+      if (other != "other" && !fits(other))
+        refuse("another guess is a number, one of the choices or `other`: " + other);
+  }
+}
+
+std::string LessonText::answer_of(const Guess& guess) const { return filled(guess.answer); }
+
+std::string LessonText::verdict(const Guess& guess, const std::string& given) const {
+  std::string answer = answer_of(guess);
+  if (given.empty()) return answer;
+  if (is_guessed(guess, given, answer))
+    return "You guessed " + given + ", and it is " + answer + ".";
+  std::string meant;
+  for (const auto& [other, what] : guess.others)
+    if (is_guessed(guess, given, other) || (other == "other" && meant.empty()))
+      meant = ": " + without_links(filled(what));
+  return "You guessed " + given + "; it is " + answer + (meant.empty() ? "." : meant);
+}
+
+std::string LessonText::json() const {
+  using fledge::Json;
+  const char* const kinds[] = {"part", "paragraph", "line", "picture", "word", "claim", "slip"};
+  std::vector<Json> guesses, blocks, reading, trials;
+  for (const Guess& guess : guesses_) {
+    Json::Members others;
+    for (const auto& [name, what] : guess.others) others.emplace_back(name, filled(what));
+    guesses.push_back(Json::object({{"label", guess.question},
+                                    {"choices", guess.choices},
+                                    {"answer", answer_of(guess)},
+                                    {"others", Json::object(others)}}));
+  }
+  for (const TextBlock& block : blocks_) {
+    Json::Members members{{"kind", kinds[static_cast<int>(block.kind)]}};
+    const bool is_claim = block.kind == Kind::claim;
+    std::string text = is_claim ? claims_.at(block.name).text : filled(block.text);
+    std::size_t at = block.kind == Kind::slip ? text.find(" > ") : std::string::npos;
+    for (; at != std::string::npos; at = text.find(" > ")) text.replace(at, 3, "\n");
+    members.emplace_back("text", text);
+    if (is_claim) members.emplace_back("holds", claims_.at(block.name).holds);
+    if (block.kind == Kind::word) members.emplace_back("meaning", block.name);
+    blocks.push_back(Json::object(members));
+  }
+  for (const SourcePlace& place : reading_)
+    reading.push_back(
+        Json::object({{"file", place.file}, {"name", place.name}, {"what", place.what}}));
+  for (const Trial& trial : trials_)
+    trials.push_back(Json::object({{"command", command_of(trial)}, {"what", trial.what}}));
+  const auto pointer = [](const Pointer& to, const char* name) {
+    return to.name.empty() ? Json() : Json::object({{name, to.name}, {"what", to.what}});
+  };
+  return Json::object({{"name", name_},
+                       {"title", title_},
+                       {"question", question_},
+                       {"prediction", prediction_},
+                       {"guesses", guesses},
+                       {"figure", pointer(figure_, "name")},
+                       {"blocks", blocks},
+                       {"exercise", pointer(exercise_, "number")},
+                       {"reading", reading},
+                       {"trials", trials}})
+      .text();
+}
+
+std::string LessonText::command_of(const Trial& trial) const {
+  return "build/lessons/" + name_ + " " +
+         (trial.option.empty() ? trial.value : trial.option + " " + shell_word(trial.value));
 }
 
 }  // namespace support

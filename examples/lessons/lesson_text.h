@@ -1,6 +1,6 @@
 // The text of a lesson: a Markdown file whose numbers, tables and claims are computed.
 //
-// Key idea: the prose stands in attention/04_softmax.md, and 04_softmax.cpp gives a value to each name
+// Key idea: the prose stands in attention/softmax.md, and softmax.cpp gives a value to each name
 // in it: to.set("sum", x) for {{sum|%.3f}}, to.claim("equal", a == b) for [equal]. The text is
 // printed as far as its values are known, so a reader watches a long computation part by part. A name
 // without a value, or a value that no name asks for, is an error. The text is read when the lesson
@@ -10,6 +10,10 @@
 //
 //     # Title                                      once, at the top
 //     **Question.** How do scores become …?        then the prediction: **Predict.** …
+//     **Guess.** the sum = {{sum}}                 a number that the reader guesses, and the answer
+//     **Guess.** Which rises? a | b | c = b        a choice
+//     - `a`: what this guess would have meant      behind a guess; `other`: any other guess
+//     **Figure.** mask: what to do with it         a figure of the page, examples/page/figures
 //     ## A part                                    the parts are numbered when they are printed
 //     Words, with {{sum}} where a value stands     a paragraph; its lines are joined and wrapped
 //     {{sum|%.3f}}                                 a number in this format of printf, else in %g
@@ -17,6 +21,8 @@
 //     {{table}}                                    alone: a table or picture, printed unchanged
 //     **softmax**                                  alone: a new word; GLOSSARY.md has its meaning
 //     - [name] what holds                          a claim that the program checks
+//     **Exercise.** 10: what it asks               behind the parts: an exercise to do now
+//     [the mask](mask.md)                          in a text: a lesson, which the page links
 //     > 000: the words of the note                 a slip in a note, in three lines:
 //     > comes out: the right result
 //     > why: the reason
@@ -27,6 +33,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -49,6 +56,18 @@ struct TextBlock {
   std::string text, name;  // the name of a picture or claim; the meaning of a word
 };
 
+/// What the reader guesses before the parts: a number, or one of the choices.
+struct Guess {
+  std::string question, answer;  // the answer may be a {{name}}
+  std::vector<std::string> choices{};
+  std::map<std::string, std::string> others{};  // what another guess would have meant
+};
+
+/// A figure of the page, or an exercise: "mask", "10".
+struct Pointer {
+  std::string name, what;
+};
+
 /// An option to play with, with a value as an example, and what is printed for it.
 struct Trial {
   std::string option, value, what;  // "--beta", "3", "the weights for another beta"
@@ -65,10 +84,19 @@ class LessonText {
   const std::string& title() const { return title_; }
   const std::string& question() const { return question_; }
   const std::string& prediction() const { return prediction_; }
+  const std::vector<Guess>& guesses() const { return guesses_; }
+  const Pointer& exercise() const { return exercise_; }
   const std::vector<SourcePlace>& reading() const { return reading_; }
   const std::vector<Trial>& trials() const { return trials_; }
   /// The trial of this option. Throws ValueError if the text has none.
   const Trial& trial(const std::string& option) const;
+
+  /// "build/lessons/attention/softmax --beta 3"
+  std::string command_of(const Trial& trial) const;
+
+  /// Throws ValueError if a link leads to no lesson in this folder, or the exercise is not in the
+  /// folder beside it.
+  void require_targets(const std::string& folder) const;
 
   /// The blocks of this trial are to be printed, in place of the parts.
   void begin_trial(const std::string& option);
@@ -92,8 +120,17 @@ class LessonText {
   void claim_near(const std::string& name, double value, double expected, double tolerance);
   void claim_rate(const std::string& name, int count, int runs, int least);
 
-  /// Prints the rest. Throws ValueError when a name has no value, or a value no name.
+  /// Prints the rest. Throws ValueError when a name has no value, or a value no name, and for a guess
+  /// whose answer is neither a number nor one of its choices.
   void finish();
+
+  /// Behind finish(): what came out, against this guess of the reader; without one the answer alone.
+  /// A number is right within half a unit of the last digit of the answer.
+  std::string verdict(const Guess& guess, const std::string& given) const;
+  /// Behind finish(): the whole lesson as JSON, for the page.
+  std::string json() const;
+
+  std::function<void()> before_part = [] {};  // called before each part but the first
 
  private:
   using Kind = TextBlock::Kind;
@@ -103,14 +140,19 @@ class LessonText {
   void keep_check(const std::string& name, Check check);
   bool is_known(const TextBlock& block) const;
   std::string filled(const std::string& text) const;
+  std::string answer_of(const Guess& guess) const;
   void print(const TextBlock& block);
   [[noreturn]] void refuse(const std::string& what) const;
 
   std::string name_, title_, question_, prediction_;
   std::map<std::string, std::string> glossary_;
+  std::vector<Guess> guesses_;
+  Pointer figure_, exercise_;
+  std::vector<std::string> links_;
   std::vector<SourcePlace> reading_;
   std::vector<Trial> trials_;
   std::vector<TextBlock> blocks_;
+  std::map<std::string, Lesson::Claim> claims_;  // those that were printed
   std::size_t printed_ = 0;
   bool reads_places_ = false, reads_trials_ = false;
   Kind last_ = Kind::part;
@@ -118,5 +160,8 @@ class LessonText {
   std::map<std::string, Check> checks_;
   Lesson& to_;
 };
+
+/// The text without the targets of its links: "[the mask](mask.md)" is "the mask".
+std::string without_links(const std::string& text);
 
 }  // namespace support

@@ -27,10 +27,10 @@ inline constexpr Term glossary[] = {
     {"loss",
      "The number that training makes small; it says how wrong the predictions of the model are."},
     {"floor",
-     "The lowest loss that any model of one kind can reach, for example any affine map, or on a text "
-     "any model that sees only earlier words."},
-    {"logit", "The score of a token before the softmax turns scores into probabilities."},
-    {"step", "One change of all parameters at once, computed from their gradients."},
+     "The lowest loss that any model of one kind can reach; on a text, the lowest of all models that see only earlier words."},
+    {"logit",
+     "The number of a token that gives its probability: exp of it, divided by the sum of exp over all tokens."},
+    {"step", "One small change of all the numbers that training changes."},
     {"seed",
      "The whole number from which a program derives all its random numbers; another seed gives other numbers."},
     {"parameter", "A number of the model that training changes."},
@@ -40,7 +40,7 @@ inline constexpr Term glossary[] = {
     {"layer norm (LayerNorm)",
      "A calculation that shifts and scales the numbers of a vector to mean 0 and variance 1, then multiplies each number by a parameter and adds another parameter."},
     {"MLP",
-     "Two linear layers with the function GELU between them, applied to each word by itself; short for multilayer perceptron."},
+     "A small network behind attention that changes the vector of each word by itself; short for multilayer perceptron."},
     {"residual connection", "Adding the input of a calculation to its result: E' = E + dE."},
 };
 

@@ -99,6 +99,7 @@ Json page_json(const Page& page) {
                                                {"sentence", page.story.sentence},
                                                {"pairs", page.story.pairs}})},
                        {"triangle", page.triangle},
+                       {"book", page.book},
                        {"losses", thinned(page.losses)},
                        {"held_out", thinned(page.held_out)},
                        {"kept", kept},

@@ -159,7 +159,7 @@ std::vector<std::string> check_config_keys(const JsonValue& config) {
 std::string config_json(const LanguageModelSizes& sizes, Json::Members own,
                         const Json::Members& notes) {
   const std::vector<std::string> parts = listed_parts(sizes.recipe);
-  if (!parts.empty()) own.emplace_back("without", parts);
+  if (!parts.empty()) own.push_back({"without", parts});
   const Json hidden = sizes.hidden > 0 ? Json(sizes.hidden) : Json();
   Json::Members members{
       {"model_type", model_type_of(sizes.recipe)},
@@ -178,10 +178,10 @@ std::string config_json(const LanguageModelSizes& sizes, Json::Members own,
       {"attn_pdrop", 0.0},
       {"tie_word_embeddings", true}};
   if (!sizes.recipe.is_gpt2()) members.erase(members.begin() + 1);  // "architectures"
-  if (sizes.recipe.scale == Scale::none) members.emplace_back("scale_attn_weights", false);
-  if (sizes.bias == Bias::without) members.emplace_back("bias", false);
+  if (sizes.recipe.scale == Scale::none) members.push_back({"scale_attn_weights", false});
+  if (sizes.bias == Bias::without) members.push_back({"bias", false});
   members.insert(members.end(), notes.begin(), notes.end());
-  if (!own.empty()) members.emplace_back("fledge", Json::object(own));
+  if (!own.empty()) members.push_back({"fledge", Json::object(own)});
   return Json::object(members).indented() + "\n";
 }
 
@@ -192,7 +192,7 @@ Json::Members mark_notes(const MarkTokens& marks) {
   else if (!marks.ends.empty())
     ends = marks.ends;
   Json::Members members{{"bos_token_id", marks.begin}, {"eos_token_id", ends}};
-  if (marks.pad) members.emplace_back("pad_token_id", *marks.pad);
+  if (marks.pad) members.push_back({"pad_token_id", *marks.pad});
   return members;
 }
 

@@ -294,15 +294,15 @@ std::string stored_bytes(std::vector<NamedArray> arrays,
   std::sort(arrays.begin(), arrays.end(),
             [](const NamedArray& a, const NamedArray& b) { return a.name < b.name; });
   Json::Members notes{{"checksum", std::string(16, '0')}}, entries;
-  for (const auto& [key, value] : metadata) notes.emplace_back(key, value);
-  entries.emplace_back("__metadata__", Json::object(notes));
+  for (const auto& [key, value] : metadata) notes.push_back({key, value});
+  entries.push_back({"__metadata__", Json::object(notes)});
   std::size_t end = 0;
   for (const auto& [name, array, type] : arrays) {
     const std::size_t begin = end;
     end += static_cast<std::size_t>(array.size()) * type->bytes;
-    entries.emplace_back(name, Json::object({{"dtype", type->name},
-                                             {"shape", array.shape()},
-                                             {"data_offsets", std::vector{begin, end}}}));
+    entries.push_back({name, Json::object({{"dtype", type->name},
+                                           {"shape", array.shape()},
+                                           {"data_offsets", std::vector{begin, end}}})});
   }
   std::string header = Json::object(entries).text();
   header.resize((header.size() + 7) / 8 * 8, ' ');

@@ -78,7 +78,7 @@ Json::Members byte_pair_members(const Tokenizer& tokenizer) {
   vocabulary.resize(tokenizer.symbols().size());
   Json::Members members{{"rule", "gpt2"}, {"vocab", vocabulary}, {"merges", merges}};
   if (!tokenizer.special_tokens().empty())
-    members.emplace_back("added_tokens", added_tokens_json(tokenizer.special_tokens()));
+    members.push_back({"added_tokens", added_tokens_json(tokenizer.special_tokens())});
   return members;
 }
 
@@ -149,8 +149,8 @@ Json tokenizer_json(const Tokenizer& tokenizer) {
     for (auto& member : byte_pair_members(tokenizer)) members.push_back(std::move(member));
   } else if (tokenizer.kind() != Tokens::byte) {
     for (const std::string& symbol : tokenizer.symbols()) require_utf8(symbol);
-    if (tokenizer.kind() == Tokens::word) members.emplace_back("rule", "punctuation");
-    members.emplace_back("symbols", tokenizer.symbols());
+    if (tokenizer.kind() == Tokens::word) members.push_back({"rule", "punctuation"});
+    members.push_back({"symbols", tokenizer.symbols()});
   }
   return Json::object(members);
 }

@@ -54,11 +54,11 @@ std::string checkpoint_bytes(const Trainer& trainer, RunNotes notes, const std::
     arrays.push_back({second_moment + name, moments.v});
   }
   Json::Members members{{"gradients", gradients}};
-  notes.visit([&](const char* key, const auto& value) { members.emplace_back(key, value); });
+  notes.visit([&](const char* key, const auto& value) { members.push_back({key, value}); });
   if (const auto& step = notes.unrecorded)
-    members.emplace_back("unrecorded", Json::object({{"loss", step->loss},
-                                                     {"gradient_norm", step->gradient_norm},
-                                                     {"rate", step->rate}}));
+    members.push_back({"unrecorded", Json::object({{"loss", step->loss},
+                                                   {"gradient_norm", step->gradient_norm},
+                                                   {"rate", step->rate}})});
   return stored_bytes(std::move(arrays), {{"format", std::string(run_format)},
                                           {"notes", Json::object(members).text()},
                                           {"settings", settings}});

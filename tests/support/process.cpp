@@ -135,7 +135,7 @@ Result run(const std::vector<std::string>& argv, const Environment& extra,
 }
 
 Result run_on_terminal(const std::vector<std::string>& argv, const Environment& extra, int columns,
-                       int rows) {
+                       int rows, std::string_view typed) {
   const int reader = posix_openpt(O_RDWR | O_NOCTTY);
   if (reader < 0 || grantpt(reader) != 0 || unlockpt(reader) != 0) fail("posix_openpt", errno);
   fcntl(reader, F_SETFD, FD_CLOEXEC);
@@ -149,6 +149,7 @@ Result run_on_terminal(const std::vector<std::string>& argv, const Environment& 
   size.ws_row = static_cast<unsigned short>(rows);
   size.ws_col = static_cast<unsigned short>(columns);
   ioctl(terminal, TIOCSWINSZ, &size);
+  if (write(reader, typed.data(), typed.size()) < 0) fail("write", errno);
 
   Start start;  // not as the leader of a session: Linux throws away unread output when one ends
   posix_spawn_file_actions_addopen(&start.actions, STDIN_FILENO, name.c_str(), O_RDWR | O_NOCTTY,

@@ -24,9 +24,10 @@ using Environment = std::map<std::string, std::string>;
 Result run(const std::vector<std::string>& argv, const Environment& extra = {},
            std::string_view standard_input = "");
 
-/// The same on a pseudo terminal with TERM=xterm-256color; lines end in "\n" alone.
+/// The same on a pseudo terminal with TERM=xterm-256color; lines end in "\n" alone. What was `typed`
+/// before the program began is shown first.
 Result run_on_terminal(const std::vector<std::string>& argv, const Environment& extra = {},
-                       int columns = 80, int rows = 24);
+                       int columns = 80, int rows = 24, std::string_view typed = "");
 
 /// Runs `body` in a copy of this process (fork), its result the exit status; stdout goes to
 /// `out_path` when one is given.

@@ -1,6 +1,7 @@
-// The graders, in the order of the exercises. The dual build computes as double does.
+// The graders of exercises 1 to 18, in their order. The dual build computes as double does.
 #include "engine/gradcheck/gradcheck.h"
 #include "examples/exercises/graders/grading.h"
+#include "examples/exercises/training/entry.h"
 #include "examples/lessons/vocabulary.h"
 
 namespace exercises {
@@ -10,16 +11,6 @@ using fledge::Dim, fledge::normal, fledge::number, fledge::row, fledge::Tensor;
 namespace {
 
 Tensor column(const Tensor& x, Dim j) { return slice(x, 1, j, j + 1); }
-double at(const Tensor& x, Dim i, Dim j) { return fledge::value_of(x.value().at({i, j})); }
-Row numbers_of(const Tensor& x) { return to_vector(x.value()); }
-
-/// The largest |a_i − b_i|; NaN if one of them is.
-double distance(const Tensor& a, const Tensor& b) {
-  return std::max(max(a - b).item(), max(b - a).item());
-}
-bool is_near(const Tensor& a, const Tensor& b, double tolerance) {
-  return distance(a, b) <= tolerance;
-}
 
 /// Which element, row by row, is the first that differs by more than 1e-9; their count if none does.
 Dim first_difference(const Tensor& a, const Tensor& b) {
@@ -457,6 +448,27 @@ void find_the_slip(Grading& to) {
   }
 }
 
+// -- 18: a board -----------------------------------------------------------------------------------
+void smallest(Grading& to) {
+  const Row entry = smallest_model();
+  to.ask("entry", entry, 4);
+  if (!to.accepted()) return;
+  const auto is_whole = [](double x, double most) {
+    return x >= 1 && x <= most && x == std::floor(x);
+  };
+  if (!is_whole(entry[0], 16) || !is_whole(entry[1], 64)) return to.refuse("sizes");
+  if (entry[2] != 0 && entry[2] != 1) return to.refuse("biases");
+  if (entry[3] < 0.001 || entry[3] > 1) return to.refuse("rate");
+  constexpr double first_on_the_board = 635;
+  const GradedEntry found = train_entry(entry);
+  to.let("parameters", found.parameters, "learned", found.learned, "first", first_on_the_board);
+  to.let("place", to.sentence(found.parameters < first_on_the_board    ? "first place"
+                              : found.parameters == first_on_the_board ? "same place"
+                                                                       : "behind"));
+  to.claim("smaller", found.parameters < 1000);
+  to.claim("learned", found.learned == 10, {{"never", found.learned == 0}});
+}
+
 }  // namespace
 
 Row along_keys(const Row& c) {
@@ -466,10 +478,14 @@ Row along_keys(const Row& c) {
 }
 
 std::vector<Grader*> all_graders() {
-  return {forget_birds,   largest_association, control,   turn_a_head,         copy_a_value,
-          average_values, three_to_one,        noisy_key, blue_bird,           mask_in_columns,
-          word_order,     row_by_hand,         residual,  rock_paper_scissors, rank_of_scores,
-          mend_a_rule,    find_the_slip};
+  std::vector<Grader*> all{
+      forget_birds,   largest_association, control,   turn_a_head,         copy_a_value,
+      average_values, three_to_one,        noisy_key, blue_bird,           mask_in_columns,
+      word_order,     row_by_hand,         residual,  rock_paper_scissors, rank_of_scores,
+      mend_a_rule,    find_the_slip,       smallest};
+  const std::vector<Grader*> engine = engine_graders();
+  all.insert(all.end(), engine.begin(), engine.end());
+  return all;
 }
 
 }  // namespace exercises

@@ -47,6 +47,18 @@ Tensor tensor(const Matrix& matrix) {
                        numbers);
 }
 
+Row numbers_of(const Tensor& x) { return to_vector(x.value()); }
+
+double at(const Tensor& x, Dim i, Dim j) { return fledge::value_of(x.value().at({i, j})); }
+
+double distance(const Tensor& a, const Tensor& b) {
+  return std::max(max(a - b).item(), max(b - a).item());
+}
+
+bool is_near(const Tensor& a, const Tensor& b, double tolerance) {
+  return distance(a, b) <= tolerance;
+}
+
 std::string rounded(double number, const char* format) {
   const bool is_wide = std::abs(number) >= 1e6 && std::string_view(format).back() == 'f';
   std::string text = support::formatted(is_wide ? "%.6g" : format, number);

@@ -35,6 +35,8 @@ std::vector<Exercise> all_exercises(const std::string& folder);
 
 /// In the order of the exercises: graders.cpp.
 std::vector<Grader*> all_graders();
+/// Those of 19 to 24: engine_graders.cpp.
+std::vector<Grader*> engine_graders();
 
 /// A mistake that is known: the end of the key of its sentence, and whether the answer has it.
 struct Mistake {
@@ -48,6 +50,11 @@ struct Column {
 };
 
 fledge::Tensor tensor(const Matrix& matrix);
+Row numbers_of(const fledge::Tensor& x);
+double at(const fledge::Tensor& x, fledge::Dim i, fledge::Dim j);
+/// The largest |a_i − b_i|; NaN if one of them is.
+double distance(const fledge::Tensor& a, const fledge::Tensor& b);
+bool is_near(const fledge::Tensor& a, const fledge::Tensor& b, double tolerance);
 /// The number in this format of printf. A zero has no sign; with decimals, a number of a million and
 /// more has six digits instead.
 std::string rounded(double number, const char* format = "%.6g");

@@ -1,4 +1,5 @@
-// The page of the course: the text model that learns in front of the reader, and the triangle.
+// The page of the course: the text model that learns in front of the reader, the lessons as a book,
+// and the numbers of their triangle.
 #include <cmath>
 #include <cstdio>
 
@@ -8,6 +9,7 @@
 #include "examples/page/page_file.h"
 #include "examples/support/options.h"
 #include "examples/support/run_main.h"
+#include "nn/io/files.h"
 
 namespace fledge {
 
@@ -49,14 +51,28 @@ Json triangle_json() {
                        {"ways", ways}});
 }
 
+/// The JSON of a lesson, as --json FILE of its program writes it.
+std::string read_lesson(const std::string& path) {
+  std::string text = read_file(path);
+  try {
+    const JsonValue lesson = read_json(text);
+    for (const char* key : {"name", "title", "question"}) lesson[key].string();
+  } catch (const FormatError& error) {
+    throw FormatError(path + ": " + error.what());
+  }
+  return text;
+}
+
 int run(int argc, char** argv) {
   std::string out = "fledge.html";
   support::Options options("course_page", "Writes the page of the course.");
   options.add("-o, --out", "FILE", out, "the file of the page");
+  options.arguments("LESSON.json", 0, 1000);
   options.parse(argc, argv);
   support::require_place(out, page::page_kind);
   page::Page page = birds::live_page(birds::tell_text(1));
   page.triangle = triangle_json();
+  for (const std::string& path : options.arguments()) page.book.push_back(read_lesson(path));
   for (const std::string& sentence : page::write_page(out, page)) support::say(stderr, sentence);
   return 0;
 }

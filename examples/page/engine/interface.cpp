@@ -6,12 +6,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "engine/autograd.h"
+#include "examples/page/engine/head.h"
 #include "examples/page/engine/view.h"
 #include "nn/generate/sampler.h"
 #include "nn/gpt/weights.h"
@@ -115,11 +117,11 @@ Json run_json() {
                         {"trains", r.trainer.has_value()}};
   if (r.trainer) {
     const TrainerOptions& options = r.trainer->options();
-    members.emplace_back("step", r.trainer->steps_done());
-    members.emplace_back("steps", options.schedule.steps);
-    members.emplace_back("batch", options.batch);
-    members.emplace_back("rate", options.schedule.rate);
-    members.emplace_back("seed", std::min(options.seed, std::uint64_t{1} << 53));
+    members.push_back({"step", r.trainer->steps_done()});
+    members.push_back({"steps", options.schedule.steps});
+    members.push_back({"batch", options.batch});
+    members.push_back({"rate", options.schedule.rate});
+    members.push_back({"seed", std::min(options.seed, std::uint64_t{1} << 53)});
   }
   return Json::object(members);
 }
@@ -190,7 +192,7 @@ Settings settings_of_page(const JsonValue& json) {
 }
 
 std::string replaced(std::string text, char from, std::string_view to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
     text.replace(at, 1, to);
   return text;
 }
@@ -230,7 +232,7 @@ std::string settings_text(const Run& r) {
   Json::Members options;
   s.each([&](std::string_view, std::string_view option, const auto& value) {
     if (const std::string text = option_text(value); !option.empty() && !text.empty())
-      options.emplace_back(option, text);
+      options.push_back({option, text});
   });
   const std::optional<Dim> end = r.corpus.tokenizer.find("\n");
   return config_json(s.sizes,
@@ -466,13 +468,12 @@ std::uint32_t fledge_said() {
       ++counts[at[std::ssize(sentence)]];
     }
   }
-  std::vector<std::pair<Dim, Dim>> said(counts.begin(), counts.end());
-  std::stable_sort(said.begin(), said.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::set<std::pair<Dim, Dim>> said;  // −count, token
+  for (const auto& [token, count] : counts) said.emplace(-count, token);
   std::vector<Json> list;
-  for (const auto& [token, count] : said)
+  for (const auto& [count, token] : said)
     list.push_back(
-        Json::object({{"token", token}, {"word", words_of({token})[0]}, {"count", count}}));
+        Json::object({{"token", token}, {"word", words_of({token})[0]}, {"count", -count}}));
   return answer(Json(list));
 }
 
@@ -562,6 +563,10 @@ std::uint32_t fledge_write(std::uint32_t count, double temperature, std::uint32_
            });
   return answer(Json::object(
       {{"tokens", tokens}, {"words", words_of(tokens)}, {"text", tokenizer.decode(tokens)}}));
+}
+
+std::uint32_t fledge_head(std::uint32_t bytes) {
+  return answer(head_json(read_json(std::string(input_part(0, bytes)))));
 }
 
 }  // extern "C"

@@ -99,4 +99,17 @@ std::uint32_t fledge_map();
 /// Draws at most `count` tokens after the sentence, without its changes, until a document ends.
 /// Output: JSON {"tokens": [...], "words": [...], "text": "..."}.
 std::uint32_t fledge_write(std::uint32_t count, double temperature, std::uint32_t seed);
+
+// -- figures of the lessons -----------------------------------------------------------------------
+
+/// One attention head of given numbers, without a run. Input: JSON
+///   {"x": [[1, 0], …],                    a row for each word
+///    "from": rows,                        others that queries are made of: cross attention
+///    "wq", "wk", "wv": rows,              the identity matrix if it is not given
+///    "q", "k", "v": rows,                 in place of inputs and matrices
+///    "causal": false, "scale": true,
+///    "goal": {"row": 2, "with": [1, 0]}}  the number output[row]·with
+/// Output: JSON, rows, {"q", "k", "v", "scores" (null where hidden), "weights", "output"}, and with a
+/// goal {"goal": number, "gradient": {"wq", "wk", "wv", "scores"}} of it, null for what is given.
+std::uint32_t fledge_head(std::uint32_t bytes);
 }

@@ -124,6 +124,7 @@ function engineWorker() {
       return {share, x: places.slice(0, V), y: places.slice(V)};
     },
     loss: () => engine.fledge_loss(0, 20),
+    head: (spec) => json(engine.fledge_head(...put(JSON.stringify(spec)))),
     weights: () => out(engine.fledge_weights()),
     show(weights) {
       const next = weights && new Uint8Array(weights);

@@ -91,8 +91,8 @@ const strongest = (weights) => weights.indexOf(Math.max(...weights));
 // "#t=birds+sometimes+walk&l=0&h=0&x=1": a link to what is shown.
 function writeAddress() {
   const {sentence, layer, head, hidden} = state;
-  const values = {t: sentence, l: layer, h: head, x: [...hidden].join(" ")};
-  const hash = "#" + new URLSearchParams(values);
+  const values = {...bookAddress(), t: sentence, l: layer, h: head, x: [...hidden].join(" ")};
+  const hash = "#" + String(new URLSearchParams(values)).replaceAll("%2F", "/");
   try {
     if (hash !== location.hash) history.replaceState(null, "", hash);
   } catch { /* Safari allows 100 in 30 seconds. */ }

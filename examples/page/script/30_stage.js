@@ -7,7 +7,8 @@ function makeStage(id, choose) {
   const node = element("div", {class: "stage", role: "group", id},
     element("div", {class: "stage-inner"}, svg, line));
   let found = [], arcs = [], shown = "", shownWidth = 0, redraw = () => {};
-  new ResizeObserver(() => redraw()).observe(node);
+  // Its words set its height: in the next frame, since no observer may change what it observes.
+  new ResizeObserver(() => requestAnimationFrame(() => redraw())).observe(node);
 
   const rebuild = (tokens) => {
     found = tokens.map((token, j) => {
@@ -28,11 +29,13 @@ function makeStage(id, choose) {
     line.style.fontSize = Math.max(13, Math.min(most, most * width / line.scrollWidth)) + "px";
   };
 
-  // at: {layer, head, query, key, hidden, guess}
+  // at: {layer, head, query, key, hidden, guess}; of a figure also causal and the height.
   const draw = (look, at) => {
-    redraw = () => node.clientWidth > 0 && draw(look, at);
+    redraw = () => draw(look, at);
+    if (node.clientWidth === 0) return;  // a part that is not shown
     const {tokens} = look, weights = look.attention[at.layer][at.head][at.query];
-    const width = node.clientWidth, height = Math.max(96, Math.min(0.3 * innerHeight, width / 3));
+    const width = node.clientWidth;
+    const height = at.height ?? Math.max(96, Math.min(0.3 * innerHeight, width / 3));
     const text = tokens.join("\u0000"), isNew = text !== shown;
     if (isNew) rebuild(tokens);
     found.forEach((word, j) => paintWord(word, j, tokens, weights, at));
@@ -50,8 +53,8 @@ function makeStage(id, choose) {
   return {node, draw, send: () => arcs.forEach(sendValue)};
 }
 
-function paintWord(word, j, tokens, weights, {query, key, hidden, guess}) {
-  const isLater = isCausal() && j > query, share = word.lastChild;
+function paintWord(word, j, tokens, weights, {query, key, hidden, guess, causal = isCausal()}) {
+  const isLater = causal && j > query, share = word.lastChild;
   const marks = {start: j === 0 && tokens[0] === "\n", looks: j === query, later: isLater,
     "hidden-word": hidden.has(j), chosen: j === key, guessed: j === guess};
   word.className = "word " + Object.keys(marks).filter((mark) => marks[mark]).join(" ");

@@ -8,15 +8,23 @@ addEventListener("securitypolicyviolation", (event) =>
 
 async function startPage() {
   Object.assign(page, JSON.parse(document.getElementById("data").textContent));
+  page.book = page.book.map((lesson) => JSON.parse(lesson));
   await (page.run ? openRecorded() : beginRun(page.settings));
   learning.hasBegun = learning.isRecorded && learning.kept.length < 2;  // nothing to play
   readAddress();
   const below = [gridPart(), cellPart(), lensPart(), gradientPart(), lossPart(), switchesPart(),
-    mapPart(), writePart(), textPart(), ...(page.triangle ? [trianglePart()] : [])];
+    mapPart(), writePart(), textPart()];
   const links = below.map((part) => element("a", {href: "#" + part.id},
     ...part.firstChild.cloneNode(true).childNodes));
-  document.getElementById("page").append(firstPart(),
-    element("nav", {"aria-label": "Parts of this page"}, links), element("main", {}, below));
+  const hasBook = page.book.length > 0;
+  const nav = element("nav", {"aria-label": "Parts of this page"}, links);
+  document.getElementById("page").append(firstPart(), ...(hasBook ? [...bookPart(),
+    element("section", {"aria-labelledby": "laboratory"},
+      element("h2", {id: "laboratory"}, "Laboratory"), nav)] : [nav]), element("main", {}, below));
+  if (hasBook) {
+    drawContents();
+    readBook();
+  }
   await refresh();
   if (!seen) {
     // The address has words or positions that the model does not have.

@@ -31,15 +31,16 @@ inline std::string joined(const Lines& lines) {
   return text;
 }
 
-/// "attention/01_why_attention" … "engine/05_fused_attention": the track of attention comes first.
+/// In the order of the course, which is that of the tables in examples/README.md.
 inline Lines lessons_of_the_course() {
-  std::set<std::string> names;
-  for (const char* track : {"attention", "engine"})
-    for (const auto& entry :
-         std::filesystem::directory_iterator(source_root / "examples/lessons" / track))
-      if (entry.path().extension() == ".cpp")  // beside them are headers that lessons share
-        names.insert(std::string(track) + "/" + entry.path().stem().string());
-  return {names.begin(), names.end()};
+  Lines names;
+  const std::string begin = "(lessons/", end = ".cpp)";
+  for (const std::string& line : lines_in(source_root / "examples/README.md")) {
+    const std::size_t at = line.find(begin), to = line.find(end);
+    if (line.starts_with("| [`") && at < to && to != line.npos)
+      names.push_back(line.substr(at + begin.size(), to - at - begin.size()));
+  }
+  return names;
 }
 
 inline Lines output_of(const std::string& lesson) {

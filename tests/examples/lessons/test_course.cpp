@@ -8,6 +8,7 @@
 #include <regex>
 
 #include "examples/support/text.h"
+#include "nn/io/json.h"
 #include "tests/examples/lessons/course.h"
 #include "tests/support/catch.h"
 #include "tests/support/process.h"
@@ -189,18 +190,22 @@ std::string prose_of(const Lines& output) {
   return lower(prose);
 }
 
-/// Terms of later lessons on attention that a lesson on the engine explains where it uses them.
+/// Terms of later lessons that a lesson explains where it uses them.
 const std::set<std::pair<std::string, std::string>> explained_here{
-    {"engine/02_same_in_fledge", "node"},
-    {"engine/02_same_in_fledge", "edge"},
-    {"engine/03_gradient_check", "finite difference"}};
+    {"engine/newest_first", "node"},
+    {"engine/same_in_fledge", "node"},
+    {"engine/same_in_fledge", "edge"},
+    {"engine/gradient_check", "finite difference"}};
 
 /// Whether who reads `lesson` has read `other`, or has it open: the track on the engine wants only
-/// the lessons on attention up to 08.
+/// the lessons on attention up to this one.
 bool was_read_before(const std::string& other, const std::string& lesson) {
-  if (lesson.starts_with("engine/") && other.starts_with("attention/"))
-    return other < "attention/09";
-  return other <= lesson;
+  const Lines all = lessons_of_the_course();
+  const auto place = [&](const std::string& name) {
+    return std::find(all.begin(), all.end(), name);
+  };
+  const bool is_other_track = lesson.starts_with("engine/") && other.starts_with("attention/");
+  return place(other) <= place(is_other_track ? "attention/what_can_be_raised" : lesson);
 }
 
 // -- Notes -----------------------------------------------------------------------------------------
@@ -240,7 +245,7 @@ bool is_among(const Printed& number, const std::vector<Printed>& printed) {
 }  // namespace
 
 TEST_CASE("course: a question, a prediction, places in the sources that exist, 80 columns") {
-  CHECK(lessons_of_the_course().size() == 28);
+  CHECK(lessons_of_the_course().size() == 33);
   for (const std::string& lesson : lessons_of_the_course()) {
     INFO(lesson);
     const Lines output = output_of(lesson);
@@ -276,13 +281,82 @@ TEST_CASE("course: what the lessons say to try runs, in 80 columns") {
       check_layout(lines_of(result.out));
       ++commands;
     }
-  CHECK(commands == 25);
+  CHECK(commands == 26);
+}
+
+TEST_CASE("course: each lesson leaves JSON for the page, and names the lesson behind it") {
+  const Lines all = lessons_of_the_course();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    INFO(all[i]);
+    const Lines output = output_of(all[i]);
+    const std::string text = text_of(lesson_programs / (all[i] + ".json"));
+    CHECK_FALSE(has(text, "{{"));
+    const fledge::JsonValue json = fledge::read_json(text);
+    CHECK(json["name"].string() == all[i]);
+    CHECK(json["title"].string() == output.at(0));
+    std::int64_t claims = 0;
+    json["blocks"].each_item([&](const fledge::JsonValue& block) {
+      if (block["kind"].string() != "claim") return;
+      CHECK(block["holds"].boolean());
+      ++claims;
+    });
+    CHECK(has(output.back(), ": " + support::counted(claims, "claim")));
+    const Lines next = texts_behind("Next: ", output);
+    REQUIRE(next.size() == (i + 1 < all.size() ? 1 : 0));
+    CHECK((next.empty() || next[0].starts_with(all[i + 1] + ": ")));
+  }
+}
+
+TEST_CASE("course: on a terminal --ask takes the guess, and goes on part by part") {
+  const Result result =
+      run_on_terminal({(lesson_programs / "engine/scalar_tape").string(), "--ask"},
+                      {{"NO_COLOR", "1"}}, 80, 24, "up\n" + std::string(20, '\n'));
+  CHECK(result.status == 0);
+  const std::regex wait("Press return to go on\\.\n[2-9]\\. "), guess("   > \n");
+  const auto count = [&](const std::regex& what) {
+    return std::distance(std::sregex_iterator(result.out.begin(), result.out.end(), what), {});
+  };
+  const Lines output = output_of("engine/scalar_tape");
+  CHECK(count(guess) == 1);
+  CHECK(count(wait) + 1 == std::count_if(output.begin(), output.end(), [](const std::string& line) {
+          return std::regex_search(line, std::regex("^[1-9]\\. "));
+        }));
+  CHECK(has(joined(lines_of(result.out)), "You guessed up; it is down: a larger query makes"));
+}
+
+TEST_CASE("course: make lesson goes on where the reader was") {
+  const Folder folder;
+  const fs::path root = folder.path();
+  const Lines all = lessons_of_the_course();
+  fs::create_directories(root / "examples");
+  fs::create_directories(root / ".ci");
+  fs::copy(source_root / "examples/README.md", root / "examples");
+  fs::copy(source_root / ".ci/read", root / ".ci");
+  write_file(root / ".ci/build", "#!/bin/sh\n");
+  for (const std::string& lesson : all) {
+    fs::create_directories((root / "b/lessons" / lesson).parent_path());
+    write_file(root / "b/lessons" / lesson, "#!/bin/sh\nexit ${STATUS:-0}\n");
+  }
+  run({"/bin/sh", "-c", "chmod -R +x \"$0\"", root});
+  const auto here_after = [&](const std::string& number, const char* status = "0") {
+    const Result result = run({root / ".ci/read", root / "b", "", number}, {{"STATUS", status}});
+    CHECK(result.status == (number == "0" || number == "x" ? 2 : std::atoi(status)));
+    return joined(lines_in(root / "b/lessons/here"));
+  };
+  CHECK(here_after("") == all[1]);
+  CHECK(here_after("", "1") == all[1]);  // it was left: it is opened again
+  CHECK(here_after("") == all[2]);
+  CHECK(here_after("7") == all[7]);
+  CHECK(here_after("0") == all[7]);
+  CHECK(here_after("x") == all[7]);
+  CHECK(here_after(std::to_string(all.size())) == "");
+  CHECK(here_after("") == all[1]);
 }
 
 TEST_CASE("course: without UTF-8 tables, maps and curves are ASCII, in 80 columns") {
   for (const char* name :
-       {"attention/03_one_head", "attention/08_what_can_be_raised", "attention/12_noisy_keys",
-        "attention/13_residual_and_block", "engine/03_gradient_check"}) {
+       {"attention/one_head", "attention/what_can_be_raised", "attention/noisy_keys",
+        "attention/residual_and_block", "engine/gradient_check"}) {
     const Result result = run({(lesson_programs / name).string()}, {{"LC_ALL", "C"}});
     INFO(name);
     CHECK(result.status == 0);
@@ -298,14 +372,14 @@ TEST_CASE("course: the README quotes what lessons print, lists all of them, show
     CHECK_FALSE(lines.empty());
     CHECK(missing_in(output_of(lesson), lines) == "");
   }
-  Lines listed;
   const Lines readme = lines_in(source_root / "examples/README.md");
-  for (const std::string& line : readme) {
-    std::smatch link;
-    if (std::regex_search(line, link, std::regex("^\\| \\[`.*\\(lessons/(.*)\\.cpp\\)")))
-      listed.push_back(link[1]);
-  }
-  CHECK(listed == lessons_of_the_course());
+  Lines listed = lessons_of_the_course(), there;
+  for (const auto& entry : fs::recursive_directory_iterator(source_root / "examples/lessons"))
+    if (const fs::path path = entry.path(); path.extension() == ".md")
+      there.push_back(path.parent_path().filename().string() + "/" + path.stem().string());
+  std::sort(listed.begin(), listed.end());
+  std::sort(there.begin(), there.end());
+  CHECK(listed == there);
   for (const auto& entry : fs::recursive_directory_iterator(source_root / "examples/pictures")) {
     const fs::path path = entry.path().lexically_relative(source_root / "examples");
     INFO(path);
@@ -350,7 +424,7 @@ TEST_CASE("course: NOTES.md and GLOSSARY.md name only lessons that exist") {
   const Lines there = lessons_of_the_course();
   for (const char* page : {"examples/NOTES.md", "examples/GLOSSARY.md"}) {
     const std::string text = joined(lines_in(source_root / page));
-    const std::regex name("`((attention/|engine/0)[^`]*)`");
+    const std::regex name("`((attention|engine)/[a-z_]+)`");
     int named = 0;
     for (std::sregex_iterator each(text.begin(), text.end(), name), end; each != end; ++each) {
       INFO(page << ": " << (*each)[1]);
@@ -381,7 +455,7 @@ TEST_CASE("course: the numbers of a note's table stand in the output of a progra
   int compared = 0;
   for (const auto& [name, lines] : items_of_the_notes()) {
     const std::string text = joined(lines);
-    const std::regex program("`(birds|(?:attention|engine)/[^`]*)`");
+    const std::regex program("`(birds|(?:attention|engine)/[a-z_]+)`");
     std::vector<Printed> printed;
     for (std::sregex_iterator
              each(text.begin() + static_cast<long>(std::min(text.find("Runs in: "), text.size())),

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "examples/lessons/lesson_page.h"
+#include "nn/io/json.h"
 #include "tests/support/folder.h"
 #include "tests/support/given.h"
 #include "tests/support/process.h"
@@ -29,7 +30,7 @@ std::string printed(
     const std::string& text, const Values& body = [](LessonText&) {}) {
   std::string out;
   Lesson lesson({}, [&](const std::string& line) { out += line + "\n"; });
-  LessonText markdown("attention/00_sums", opening + text + reading_part, two_terms, lesson);
+  LessonText markdown("attention/sums", opening + text + reading_part, two_terms, lesson);
   body(markdown);
   markdown.finish();
   return out;
@@ -41,10 +42,6 @@ void two_claims(LessonText& to) {
   to.set("two", "2");
 }
 void a_false_claim(LessonText& to) { to.claim("less", false), to.set("two", "2"); }
-void reads_a_letter(LessonText& to) {
-  to.claim("less", std::getchar() == 'r');  // the first line has been read
-  to.set("two", "2");
-}
 void twice(LessonText& to, double x) { to.set("twice", 2 * x), to.claim("even", x == 2.5); }
 void never(LessonText& to, std::int64_t) { to.claim("never", false); }
 void repeat(LessonText& to, const std::string& text) { to.set("text", text); }
@@ -53,16 +50,22 @@ testing::Result run_page(std::vector<const char*> arguments, Part part = two_cla
                          const std::string& text = "- [less] 1 < {{two}}\n") {
   const testing::Folder folder;
   std::filesystem::create_directories(folder / "lessons/attention");
-  std::ofstream(folder / "lessons/attention/00_test.md")
+  std::ofstream(folder / "lessons/attention/test.md")
       << opening << text << reading_part << trial_part;
   std::ofstream(folder / "GLOSSARY.md") << two_terms;
+  std::ofstream(folder / "README.md") << "| [`test`](lessons/attention/test.cpp) | 9 |\n"
+                                         "| [`next`](lessons/engine/next.cpp) | 9 |\n";
+  std::filesystem::create_directories(folder / "lessons/engine");
+  std::filesystem::create_directories(folder / "exercises");
+  std::ofstream(folder / "exercises/07_sum.txt") << "A sum\n";
+  std::ofstream(folder / "lessons/engine/next.md") << "# What follows\n\nText.\n";
   arguments.insert(arguments.begin(), "00_test");
   const LessonProgram program({part},
                               {{"--beta", twice, {0, 10}},
                                {"--times", never, {0, 10}},
                                {"--sentence", repeat},
                                {"", repeat}},
-                              "/any/where/attention/00_test.cpp");
+                              "/any/where/attention/test.cpp");
   return testing::run_here([&] {
     return run_lesson(static_cast<int>(arguments.size()), arguments.data(), program,
                       folder / "lessons");
@@ -118,12 +121,15 @@ TEST_CASE("lesson text: each kind of block, printed as far as its values are kno
   std::string out;
   Lesson lesson({}, [&](const std::string& line) { out += line + "\n"; });
   LessonText markdown("x", opening + text + reading_part + trial_part, two_terms, lesson);
+  markdown.before_part = [&] { out += "(wait)"; };
   markdown.claim("third", true);
   CHECK(out == "1. Of one\n\n");
   markdown.claim("first", true);
   markdown.set("a name", "2");
   markdown.set("table", "| 1 |\n| 2 |");
   CHECK(out == known);
+  markdown.claim("second", true);
+  CHECK_THAT(out, EndsWith("one was counted twice\n(wait)\n2. Of two\n\n   End.\n"));
   CHECK(markdown.title() == "Sums");
   CHECK(markdown.question() == "Why not?");
   CHECK(markdown.prediction() == "Yes.");
@@ -147,7 +153,7 @@ TEST_CASE("lesson text: names and values that do not fit are named") {
        testing::given_in(FLEDGE_SOURCE_DIR "/tests/examples/lessons/misfits.txt")) {
     INFO(one.given);
     CHECK_THROWS_WITH(printed(one.given, bodies.at(one.function)),
-                      StartsWith("attention/00_sums.md: ") && ContainsSubstring(one.result));
+                      StartsWith("attention/sums.md: ") && ContainsSubstring(one.result));
   }
   Lesson lesson;
   CHECK_THROWS_AS(LessonText("x", "# Title\n\nNo question.\n", two_terms, lesson),
@@ -162,28 +168,28 @@ TEST_CASE("lesson program: question and prediction, parts, what to read and to t
   CHECK(result.out ==
         "Sums\n\n   question: Why not?\n   predict:  Yes.\n\n"
         "   ok     1 < 2\n\nRead in the code\n   a/b.h, f: what it does\n\nTry\n"
-        "   build/lessons/attention/00_test --beta 3\n      doubles a number\n"
-        "   build/lessons/attention/00_test --sentence 'birds walk'\n      repeats a sentence\n"
-        "   build/lessons/attention/00_test --times 2\n      counts\n"
-        "   build/lessons/attention/00_test 1 -2\n      repeats them\n\n"
-        "attention/00_test: 1 claim holds\n");
+        "   build/lessons/attention/test --beta 3\n      doubles a number\n"
+        "   build/lessons/attention/test --sentence 'birds walk'\n      repeats a sentence\n"
+        "   build/lessons/attention/test --times 2\n      counts\n"
+        "   build/lessons/attention/test 1 -2\n      repeats them\n\n"
+        "Next: engine/next: What follows (make lesson)\n\nattention/test: 1 claim holds\n");
   const testing::Result wrong = run_page({}, a_false_claim);
   CHECK(wrong.status == 1);
-  CHECK_THAT(wrong.out, EndsWith("\nattention/00_test: 1 of 1 claim FALSE\n"));
+  CHECK_THAT(wrong.out, EndsWith("\nattention/test: 1 of 1 claim FALSE\n"));
   const testing::Result none = run_page(
       {}, [](LessonText&) {}, "Trust me.\n");
   CHECK(none.status == 1);
-  CHECK_THAT(none.out, EndsWith("\nattention/00_test: nothing was claimed\n"));
+  CHECK_THAT(none.out, EndsWith("\nattention/test: nothing was claimed\n"));
 }
 
-TEST_CASE("lesson program: an option runs its function in place of the parts; --ask waits") {
+TEST_CASE("lesson program: an option runs its function in place of the parts") {
   CHECK(run_page({"--beta", "2.5"}).out ==
-        "   It is 5.\n\n   ok     even\n\nattention/00_test: 1 claim holds\n");
+        "   It is 5.\n\n   ok     even\n\nattention/test: 1 claim holds\n");
   CHECK(run_page({"--sentence", "cats sleep"}).out == "cats sleep\n");
   CHECK(run_page({"1", "-2"}).out == "1 -2\n");
   const testing::Result wrong = run_page({"--times", "1"});
   CHECK(wrong.status == 1);
-  CHECK_THAT(wrong.out, EndsWith("attention/00_test: 1 of 1 claim FALSE\n"));
+  CHECK_THAT(wrong.out, EndsWith("attention/test: 1 of 1 claim FALSE\n"));
   const testing::Result help = run_page({"--help"});
   CHECK(help.status == 0);
   CHECK_THAT(help.out, ContainsSubstring("--sentence TEXT") &&
@@ -191,15 +197,70 @@ TEST_CASE("lesson program: an option runs its function in place of the parts; --
   for (const std::vector<const char*>& refused : std::vector<std::vector<const char*>>{
            {"--beta", "11"}, {"--beat", "1"}, {"1", "2", "3"}, {"--ask", "--beta", "3"}})
     CHECK(run_page(refused).status == 2);
+}
 
+TEST_CASE("lesson program: a guess is taken, and compared with what came out") {
+  const std::string text =
+      "**Guess.** one and one = {{two}}\n- `3`: one too\n  many\n\n"
+      "**Guess.** Which is it? more | less | as much = less\n- `other`: see [it](test.md)\n\n"
+      "**Figure.** sums: move it\n\n- [less] 1 < {{two}}\n\n**Exercise.** 7: a sum\n";
   const testing::Folder folder;
-  std::ofstream(folder / "input") << "my prediction\nrest";
-  REQUIRE(std::freopen((folder / "input").c_str(), "r", stdin) != nullptr);
-  const testing::Result asked = run_page({"--ask"}, reads_a_letter);
-  REQUIRE(std::freopen("/dev/null", "r", stdin) != nullptr);
-  CHECK(asked.status == 0);
-  CHECK_THAT(asked.out,
-             ContainsSubstring("Write your prediction down, then press the return key."));
+  const auto told = [&](const std::string& given) {
+    std::ofstream(folder / "input") << given;
+    REQUIRE(std::freopen((folder / "input").c_str(), "r", stdin) != nullptr);
+    const testing::Result result = run_page({"--ask"}, two_claims, text);
+    REQUIRE(std::freopen("/dev/null", "r", stdin) != nullptr);
+    const std::size_t begin = result.out.find("   answer:"), end = result.out.find("\n\nRead in");
+    return result.out.substr(begin, end - begin);
+  };
+  CHECK(told("2\nl\n") ==
+        "   answer: one and one: You guessed 2, and it is 2.\n"
+        "   answer: Which is it? You guessed less, and it is less.");
+  CHECK(told("3\nmore\n") ==
+        "   answer: one and one: You guessed 3; it is 2: one too many\n"
+        "   answer: Which is it? You guessed more; it is less: see it");
+  CHECK(told(" 2.0 of them\nLESS\n") == told("2.0\nle\n"));
+  CHECK_THAT(told("2.0\nle\n"), ContainsSubstring("You guessed 2.0, and it is 2.") &&
+                                    ContainsSubstring("You guessed less, and it is less."));
+  CHECK_THAT(told("3.0\nas\n"), ContainsSubstring("You guessed 3.0; it is 2: one too many\n") &&
+                                    ContainsSubstring("You guessed as much; it is less: see it"));
+  CHECK_THAT(told("1.9\n"), ContainsSubstring("one and one: You guessed 1.9; it is 2.\n") &&
+                                EndsWith("Which is it? less"));
+  CHECK(told("") == "   answer: one and one: 2\n   answer: Which is it? less");
+  CHECK(run_page({"--beta", "2.5"}, two_claims, text).out ==
+        "   It is 5.\n\n   ok     even\n\nattention/test: 1 claim holds\n");
+
+  const testing::Result result = run_page({"--json", (folder / "json").c_str()}, two_claims, text);
+  CHECK_THAT(result.out,
+             ContainsSubstring("   guess:    one and one\n") &&
+                 ContainsSubstring("   guess:    Which is it? (more | less | as much)") &&
+                 ContainsSubstring("\nExercise: make exercises N=7: a sum\n"));
+  const std::string json = testing::text_of(folder / "json");
+  CHECK_NOTHROW(fledge::read_json(json.substr(0, json.size() - 1)));
+  for (const char* part :
+       {R"j({"name":"attention/test","title":"Sums","question":"Why not?","prediction":"Yes.",)j",
+        R"j({"label":"one and one","choices":[],"answer":"2","others":{"3":"one too many"}},)j",
+        R"j({"label":"Which is it?","choices":["more","less","as much"],"answer":"less",)j",
+        R"j("others":{"other":"see [it](test.md)"}}],"figure":{"name":"sums","what":"move it"},)j",
+        R"j("blocks":[{"kind":"claim","text":"1 \u003c 2","holds":true}],)j",
+        R"j("exercise":{"number":"7","what":"a sum"},"reading":[{"file":"a/b.h","name":"f",)j",
+        R"j({"command":"build/lessons/attention/test --beta 3","what":"doubles a number"},)j"})
+    CHECK_THAT(json, ContainsSubstring(part));
+}
+
+TEST_CASE("lesson program: a link prints its text; it leads to a lesson, and an exercise exists") {
+  const std::string text =
+      "- [less] 1 < {{two}} in f[x](y), [here](test.md) and\n"
+      "  [there](../engine/next.md) (next.md)\n";
+  CHECK_THAT(run_page({}, two_claims, text).out,
+             ContainsSubstring("   ok     1 < 2 in f[x](y), here and there (next.md)\n"));
+  for (const auto& [wrong, said] : std::map<std::string, std::string>{
+           {"**Exercise.** 8: a product", "there is no exercise 8"},
+           {"See [it](nowhere.md).", "there is no lesson nowhere.md"}}) {
+    const testing::Result refused = run_page({}, two_claims, wrong + "\n\n" + text);
+    CHECK(refused.status == 1);
+    CHECK_THAT(refused.err, ContainsSubstring("attention/test.md: " + said));
+  }
 }
 
 }  // namespace lesson_tests

@@ -167,7 +167,8 @@ TEST_CASE("page: fledge opens a run that the page has saved, and the page goes o
   read_sentence("b");
   CHECK(std::isnan(fledge_sentence_loss(-1)));
   CHECK(numbers<float>(fledge_gradient(-1)) ==
-        std::vector<float>(opened.model.sizes.layers * opened.model.sizes.heads));
+        std::vector<float>(
+            static_cast<std::size_t>(opened.model.sizes.layers * opened.model.sizes.heads)));
 }
 
 TEST_CASE("page: what the text says behind a sentence is counted in its tokens") {
@@ -208,4 +209,82 @@ TEST_CASE("page: a wrong call is refused with a sentence") {
   put("{}");
   CHECK(refusal<ValueError>([] { fledge_new(1, 2); }) ==
         "page: needs 2 bytes of input from byte 1 on: got 2");
+}
+
+namespace {
+
+JsonValue head(const std::string& json) {
+  put(json);
+  return read_json(output(fledge_head(length(json))));
+}
+/// The numbers of one row.
+std::vector<double> row(const JsonValue& rows, int which) {
+  std::vector<double> found;
+  int i = 0;
+  rows.each_item([&](const JsonValue& one) {
+    if (i++ == which)
+      one.each_item([&](const JsonValue& x) { found.push_back(x.is_null() ? 1e9 : x.number()); });
+  });
+  return found;
+}
+bool is_near(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](double x, double y) { return std::abs(x - y) < 1e-5; });
+}
+
+}  // namespace
+
+TEST_CASE("page: one head has the numbers that a pen finds") {
+  // q = (1, 0), (0, 1)   k = (2, 0), (0, 4)   v = x   without a scale
+  const JsonValue two = head(
+      R"({"x":[[1,0],[0,1]],"wk":[[2,0],[0,4]],"scale":false,"causal":true,"goal":{"row":1,"with":[0,3]}})");
+  CHECK(is_near(row(two["k"], 1), {0, 4}));
+  CHECK(is_near(row(two["scores"], 0), {2, 1e9}));  // hidden
+  CHECK(is_near(row(two["scores"], 1), {0, 4}));
+  const double a = 1 / (1 + std::exp(4)), b = 1 - a;
+  CHECK(is_near(row(two["weights"], 0), {1, 0}));
+  CHECK(is_near(row(two["weights"], 1), {a, b}));
+  CHECK(is_near(row(two["output"], 1), {a, b}));
+  CHECK(std::abs(two["goal"].number() - 3 * b) < 1e-5);
+  // ds_j = a_j (u_j - G) with u = (0, 3); dq = ds_1 k_1 + ds_2 k_2; row r of dW_Q is x_r dq.
+  const std::vector<double> ds{-3 * a * b, b * (3 - 3 * b)};
+  CHECK(is_near(row(two["gradient"]["scores"], 1), ds));
+  CHECK(is_near(row(two["gradient"]["wq"], 0), {0, 0}));
+  CHECK(is_near(row(two["gradient"]["wq"], 1), {2 * ds[0], 4 * ds[1]}));
+  CHECK(is_near(row(two["gradient"]["wk"], 0), {0, ds[0]}));
+  CHECK(is_near(row(two["gradient"]["wv"], 0), {0, 3 * a}));
+
+  // Queries of another input, and the scale 1/sqrt(4): scores 1, 0 and the mean of two values.
+  const JsonValue cross = head(R"({"x":[[0,0,0,0],[1,1,1,1]],"from":[[5,5]],)"
+                               R"("wq":[[0,0,0,0],[0,0,0,0]],"v":[[1],[3]]})");
+  CHECK(is_near(row(cross["output"], 0), {2}));
+  CHECK(cross.find("goal").is_null());
+  const JsonValue given =
+      head(R"({"q":[[2,0,0,0]],"k":[[1,0,0,0]],"v":[[7]],"goal":{"row":0,"with":[1]}})");
+  CHECK(is_near(row(given["scores"], 0), {1}));
+  CHECK(given["gradient"]["wq"].is_null());
+}
+
+TEST_CASE("page: a head whose sizes do not fit is refused with a sentence") {
+  const auto said = [](const std::string& json) {
+    return refusal<ValueError>([&] { head(json); });
+  };
+  CHECK(said(R"({"x":[[1,2],[3]]})") ==
+        "fledge_head: needs rows of equal length in x: got 2 and 1");
+  CHECK(said(R"({"x":[]})") ==
+        "fledge_head: needs 1 to 256 rows of 1 to 1024 numbers in x: got 0 rows of 0");
+  CHECK(said(R"({"x":[[1,2]],"wq":[[1]]})") ==
+        "fledge_head: needs 2 rows in wq, one for each number of x: got 1");
+  CHECK(said(R"({"x":[[1,2]],"wq":[[1],[2]]})") ==
+        "fledge_head: needs queries and keys of one length: got 1 and 2");
+  CHECK(said(R"({"x":[[1,2]],"v":[[1],[2]]})") ==
+        "fledge_head: needs a value for each key: got 1 keys and 2 values");
+  CHECK(said(R"({"x":[[1]],"from":[[1],[2]],"causal":true})") ==
+        "fledge_head: needs a key for each query under a causal mask: got 2 queries and 1 keys");
+  CHECK(said(R"({"x":[[1,2]],"goal":{"row":0,"with":[1]}})") ==
+        "fledge_head: needs 2 numbers in goal.with, as many as in a value: got 1");
+  CHECK(refusal<FormatError>([] {
+          head(R"({"x":[[1]],"goal":{"row":1,"with":[1]}})");
+        }).find("goal.row") != std::string::npos);
+  CHECK(refusal<FormatError>([] { head(R"({"y":1})"); }).find("y") != std::string::npos);
 }

@@ -99,6 +99,7 @@ TEST_CASE("page: a finger taps words, buttons and cells; a mouse drags a share a
   browser.evaluate("t.settled()");
   CHECK(browser.is_true("row()[2] > 0.5 && Math.abs(row().reduce((a, b) => a + b) - 1) < 1e-5"));
   CHECK(browser.is_true("t.changed('next arcs grid cell')"));
+  browser.evaluate("openLesson('attention/what_can_be_raised'); t.click('#skip')");
   const std::string told = "t.one('.drag').getAttribute('aria-valuetext')";
   const std::string before = browser.text(told);
   browser.drag("#triangle .drag", 0, -60);
@@ -182,7 +183,8 @@ TEST_CASE("page: without JavaScript the story and a picture stand there", "[page
 
 TEST_CASE("page course: the triangle is that of the lessons", "[page]") {
   Chromium browser;
-  opened(browser, course_page);
+  opened(browser, course_page, "#lesson=attention/what_can_be_raised");
+  browser.evaluate("t.click('#skip')");
   // In the corner 'birds' the product is v1·v1 = 0.14. Where Q and K learn, that is where they go;
   // where Q, K and V learn, to 'walk'.
   CHECK(browser.is_true("Math.abs(mixedBy([1, 0, 0]).product - 0.14) < 1e-6"));

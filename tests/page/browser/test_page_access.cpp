@@ -201,6 +201,34 @@ TEST_CASE("page access: in every width and colour it fits and can be read; pictu
   }
 }
 
+TEST_CASE("page access: a lesson fits and can be read in each width and colour; pictures of it",
+          "[page]") {
+  const char* pictures = std::getenv("FLEDGE_SCREENSHOTS");
+  Chromium browser;
+  for (const std::string lesson : {"attention/one_head", "attention/what_can_be_raised"})
+    for (const int width : {320, 390, 1280, 1920}) {
+      browser.window(width, 3000);
+      opened(browser, course_page, "#lesson=" + lesson);
+      browser.evaluate(
+          "t.click('#skip'); document.querySelectorAll('details').forEach((one) => { "
+          "one.open = true; }); t.settled()");
+      for (const std::string scheme : {"light", "dark"}) {
+        INFO(lesson << " " << width << " " << scheme);
+        browser.media({{"prefers-color-scheme", scheme}, {"prefers-reduced-motion", "reduce"}});
+        browser.evaluate("t.settled()");
+        CHECK(browser.text(too_wide) == "");
+        CHECK(browser.text(weak_texts) == "");
+        if (pictures == nullptr || *pictures == '\0') continue;
+        std::filesystem::create_directories(pictures);
+        const std::filesystem::path name =
+            lesson.substr(10) + "-" + std::to_string(width) + "-" + scheme + ".png";
+        const StrictJson picture = browser.call("Page.captureScreenshot", {{"format", "png"}});
+        write_file(pictures / name, fledge::page::base64_decoded(picture["data"].string()));
+      }
+      check_quiet(browser);
+    }
+}
+
 TEST_CASE("page access: colours of the system, little motion, few colours, and paper", "[page]") {
   Chromium browser;
   const std::string paper = "getComputedStyle(document.body).backgroundColor";

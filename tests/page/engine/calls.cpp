@@ -49,6 +49,7 @@ const std::map<std::string, std::function<double(const Numbers&)>> functions = {
     {"gradient", [](const Numbers& n) { return fledge_gradient(i(n[0])); }},
     {"map", [](const Numbers&) { return fledge_map(); }},
     {"write", [](const Numbers& n) { return fledge_write(u(n[0]), n[1], u(n[2])); }},
+    {"head", [](const Numbers& n) { return fledge_head(u(n[0])); }},
 };
 
 }  // namespace

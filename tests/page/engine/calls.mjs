@@ -14,6 +14,13 @@ const begin = (settings) => `new @birds.txt |${JSON.stringify(settings)}`;
 const change = (changes) => `change |${JSON.stringify(changes)}`;
 const head = {layer: 0, head: 0};
 const parts = ['mask', 'positions', 'scale', 'mlp', 'value', 'attention', 'residual', 'norm'];
+// The head that three vectors turn, and one with queries of its own.
+const vectors = [[0.1, 0.2, 0.3], [-0.8, 0.3, -0.1], [0.5, -0.1, -0.4]];
+const heads = [
+  {x: vectors, causal: true, goal: {row: 2, with: vectors[0]}},
+  {x: vectors, from: [[0.3, -2]], wq: [[1, 2], [3, 0.5]], wk: [[1, 0], [0, 1], [1, 1]], scale: false},
+  {q: [[1, 2]], k: [[3, 4], [0.1, 0.7]], v: [[5], [6]], goal: {row: 0, with: [1]}},
+].map((spec) => `head |${JSON.stringify(spec)}`);
 // What the switches of a page train.
 const recipes = [
   ...parts.map((part) => ({without: [part]})), {without: ['mask', 'positions', 'scale']},
@@ -38,7 +45,7 @@ const list = [
   'baselines', 'step 40', 'weights', 'loss 1 0', 'loss 0 8',
   'read |birds sometimes walk slowly on the gr', 'said', 'attention', 'next -1 0 31 10',
   'next 1 1 31 3', 'cell 1 3 20 4', 'gradient -1', 'map', 'write 40 0.8 3',
-  begin({tokens: 'bpe', symbols: 300, layers: 1}), 'step 10', 'weights',
+  begin({tokens: 'bpe', symbols: 300, layers: 1}), 'step 10', 'weights', ...heads,
 ];
 
 const [modulePath, program] = process.argv.slice(2);

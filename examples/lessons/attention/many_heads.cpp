@@ -1,0 +1,158 @@
+// Many heads: two questions at once, and how the results of heads are joined. A head has one row of
+// weights for each word, so it brings one mixture; two heads bring two mixtures, kept apart. No head
+// is told where to look. One head has only the difference of its two weights to tell the two words
+// apart.
+#include "examples/lessons/attention/reader.h"
+#include "examples/lessons/vocabulary.h"
+
+namespace fledge::lessons {
+using reader::Question, reader::Reader;
+
+// Which word stands before this one? Which word is the first? Asked from the third word on.
+const std::vector<Question> questions{[](Dim t) { return t < 2 ? -1 : t - 1; },
+                                      [](Dim t) { return t < 2 ? -1 : 0; }};
+
+std::string cell(const std::vector<double>& x) { return formatted("%.2f  %.2f", x[0], x[1]); }
+
+/// The answers of models with one head, at each word that has questions.
+struct Answers {
+  int all = 0, wrong = 0;
+  int exchanged = 0;       // wrong, and the right answer to the other question
+  int right_if_equal = 0;  // if both words get the mean of their two weights
+};
+
+/// The word with the largest score at position t of text b; scores (B, T, V).
+Dim answer(const Array& scores, Dim b, Dim t) {
+  Dim best = 0;
+  for (Dim word = 1; word < reader::V; ++word)
+    if (value_of(scores.at({b, t, word})) > value_of(scores.at({b, t, best}))) best = word;
+  return best;
+}
+
+/// Counts the answers of a model with one head. Returns the mean distance of the two weights.
+double count_answers(const Reader& one, const Indices& texts, Answers& found) {
+  const NoGrad no_grad;
+  constexpr Dim T = reader::T;
+  const Dim B = texts.size() / T;
+  const AttentionOutput attended = one.forward_with_weights(texts);
+  const Tensor A = reshape(attended.weights, {B, T, T});
+  std::vector<double> equal = to_vector(A.value());
+  double apart = 0;
+  for (Dim row = 0; row < B * T; ++row) {
+    const Dim t = row % T;
+    if (t < 2) continue;
+    double& previous = equal[static_cast<std::size_t>(row * T + t - 1)];
+    double& first = equal[static_cast<std::size_t>(row * T)];
+    apart += std::abs(previous - first) / static_cast<double>(B * (T - 2));
+    previous = first = (previous + first) / 2;
+  }
+  const Tensor values = split(one.attention.c_attn(one.source(texts)), 2, -1)[1];  // (B, T, C)
+  const Tensor mixed = one.attention.c_proj(matmul(Tensor(Array({B, T, T}, equal)), values));
+  for (std::size_t q = 0; q < 2; ++q) {
+    const Array given = split(attended.output, 2, -1)[q].value();  // (B, T, V)
+    const Array if_equal = split(mixed, 2, -1)[q].value();
+    for (Dim b = 0; b < B; ++b)
+      for (Dim t = 2; t < T; ++t) {
+        const Dim right = texts[b * T + questions[q](t)];
+        const Dim other = texts[b * T + questions[1 - q](t)];
+        const Dim word = answer(given, b, t);
+        found.all += 1;
+        found.wrong += word != right ? 1 : 0;
+        found.exchanged += word != right && word == other ? 1 : 0;
+        found.right_if_equal += answer(if_equal, b, t) == right ? 1 : 0;
+      }
+  }
+  return apart;
+}
+
+void two_questions(LessonText& to) {
+  const Indices unseen = reader::unseen_texts();
+  constexpr int seeds = 20;
+  int right = 0, apart = 0, first_by_head_1 = 0;
+  double best_alone = 0;
+  Answers one_head;
+  Table with_two({{"   two heads: seed"}, {"head 1 looks"}, {"head 2 looks"}, {"right"}});
+  Table with_one({{"   one head: seed"}, {"head looks"}, {"weights apart by"}, {"right"}});
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    const Reader two = reader::trained(2, questions, true, Rng(seed));
+    const Reader one = reader::trained(1, questions, true, Rng(seed));
+    const std::vector<double> a = reader::looks(two, unseen, 0), b = reader::looks(two, unseen, 1);
+    const std::vector<double> both = reader::accuracy(two, unseen);
+    const std::vector<double> alone = reader::accuracy(one, unseen);
+    right += both[0] >= 0.99 && both[1] >= 0.99 ? 1 : 0;
+    apart += std::max(std::min(a[0], b[1]), std::min(a[1], b[0])) > 0.8 ? 1 : 0;
+    first_by_head_1 += a[0] < b[0] ? 1 : 0;
+    best_alone = std::max(best_alone, std::min(alone[0], alone[1]));
+    const double distance = count_answers(one, unseen, one_head);
+    if (seed > 4) continue;
+    const std::string number = formatted("   %d", static_cast<int>(seed));
+    with_two.row({number, cell(a), cell(b), cell(both)});
+    with_one.row(
+        {number, cell(reader::looks(one, unseen, 0)), formatted("%.2f", distance), cell(alone)});
+  }
+  const auto percent = [&](int count) { return formatted("%.0f %%", 100. * count / one_head.all); };
+  to.set_all("two heads", with_two, "apart", apart, "first by head 1", first_by_head_1, "one head",
+             with_one, "right", percent(one_head.all - one_head.wrong), "wrong",
+             thousands(one_head.wrong), "exchanged", thousands(one_head.exchanged),
+             "right if equal", percent(one_head.right_if_equal), "best alone", best_alone);
+  to.claim_rate("two heads", right, seeds, 18);
+  to.claim_rate("roles", apart, seeds, 17);
+  to.claim("either head", first_by_head_1 > 0 && first_by_head_1 < seeds);
+  to.claim("worse question", best_alone < 0.98);
+  to.claim("other word", one_head.exchanged > 0.95 * one_head.wrong);
+  to.claim("equal weights", one_head.right_if_equal < 0.6 * one_head.all);
+}
+
+/// Two heads of size 1: their numbers 2 and 5, and their rows of value-up.
+void side_by_side(LessonText& to) {
+  const Tensor results(Array({1, 2}, {2, 5})), up(Array({2, 3}, {1, 0, 3, 0, 1, 1}));
+  const Tensor first = matmul(slice(results, 1, 0, 1), slice(up, 0, 0, 1));
+  const Tensor second = matmul(slice(results, 1, 1, 2), slice(up, 0, 1, 2));
+  const auto shown = [](const Tensor& x) {
+    return formatted("(%.0f, %.0f, %.0f)", number(x, 0), number(x, 1), number(x, 2));
+  };
+  to.set_all("added", shown(first + second), "side by side", shown(matmul(results, up)));
+}
+
+void down_and_up(LessonText& to) {
+  constexpr Dim n = 12, d = 3, words = 5;  // four heads
+  side_by_side(to);
+  Rng rng(2);
+  const Attention attention(n, n / d, rng, Bias::without);
+  const Tensor x = normal({words, n}, rng);
+  const auto [joined, weights] = attention.forward_with_weights(x, causal());
+  Tensor by_head = 0.0, whole = 0.0, W_V, down, up;
+  for (Dim h = 0; h < n / d; ++h) {
+    const Tensor A = reshape(slice(weights, 0, h, h + 1), {words, words});
+    down = slice(attention.c_attn.weight, 1, 2 * n + h * d, 2 * n + (h + 1) * d);
+    up = slice(attention.c_proj.weight, 0, h * d, (h + 1) * d);
+    W_V = matmul(down, up);
+    by_head = by_head + matmul(matmul(A, matmul(x, down)), up);
+    whole = whole + matmul(A, matmul(x, W_V));
+  }
+  to.claim("side by side", largest(by_head - joined) < 1e-14);
+  to.set_all("in Down and Up", down.size() + up.size(), "in W_V", W_V.size());
+  to.claim("same sum", largest(whole - joined) < 1e-14);
+  const Tensor in_columns = matmul(transpose(up), matmul(transpose(down), transpose(x)));
+  to.claim("columns", largest(transpose(in_columns) - matmul(x, W_V)) < 1e-14);
+}
+
+/// Where each head of one model looks.
+void with_heads(LessonText& to, Dim heads) {
+  if (heads != 1 && heads != 2 && heads != 4 && heads != 8)
+    refuse_usage("--heads must be 1, 2, 4 or 8", "for example --heads 4");
+  const Indices unseen = reader::unseen_texts();
+  const Reader model = reader::trained(heads, questions, true, Rng(1));
+  std::string lines;
+  for (Dim head = 0; head < heads; ++head) {
+    const std::vector<double> looks = reader::looks(model, unseen, head);
+    lines += formatted("   head %d looks at the previous word %.2f, at the first word %.2f\n",
+                       static_cast<int>(head) + 1, looks[0], looks[1]);
+  }
+  const std::vector<double> right = reader::accuracy(model, unseen);
+  to.set_all("heads", lines, "first", right[0], "second", right[1]);
+}
+
+const LessonProgram program({two_questions, down_and_up}, {{"--heads", with_heads, {1, 8}}});
+
+}  // namespace fledge::lessons

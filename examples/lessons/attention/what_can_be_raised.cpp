@@ -1,0 +1,105 @@
+// What Q, K and V can raise: by looking elsewhere up to a ceiling, by changing values without one. Q
+// and K choose a mean of the values that there are; V changes the values. So a large association
+// proves no attention. make run shows the same (examples/birds/learning.cpp).
+#include "examples/birds/by_hand.h"
+#include "examples/birds/learning.h"
+#include "examples/lessons/vocabulary.h"
+
+namespace fledge::lessons {
+
+using birds::Learned, birds::Objective;
+using Three = std::array<double, 3>;  // three numbers, one for each word
+
+const std::vector<std::string> five_ways{"Q", "K", "Q and K", "V", "Q, K and V"};
+
+Table table_of_ways() {
+  return Table::of_numbers(
+      {"   learns", "rate", "steps", "before", "after", "'birds'", "'sometimes'", "'walk'"});
+}
+void add(Table& table, const Learned& way) {
+  const birds::Look &before = way.before, &after = way.after;
+  table.row("   %s | %g | %d | %.4f | %.4f | %.4f | %.4f | %.4f", way.learns.c_str(), way.rate,
+            static_cast<int>(way.steps), before.association, after.association, after.attention[0],
+            after.attention[1], after.attention[2]);
+}
+
+void with_and_without_a_ceiling(LessonText& to) {
+  std::vector<Learned> found;
+  Table table = table_of_ways();
+  for (const std::string& learns : five_ways) {
+    found.push_back(birds::learn(learns, Objective::product));
+    add(table, found.back());
+  }
+  const Learned& V = found[3];
+  const double Q = found[0].after.association, K = found[1].after.association;
+  const double both = found[2].after.association, before = V.before.association;
+  const Three w = V.before.attention, learned = V.after.attention;
+  const Tensor X = birds::word_vectors(), v1 = row(X, 0);
+  const Tensor m = w[0] * v1 + w[1] * row(X, 1) + w[2] * row(X, 2);  // the mean of v1, v2, v3
+  const double slope = dot(m, m) * dot(v1, v1);                      // Σ_ic (m[i] v1[c])²
+  const double ceiling = birds::product_ceiling();
+  int passes = 0;  // the first step after which V alone is above the ceiling
+  while (V.path[static_cast<std::size_t>(passes)].association <= ceiling) ++passes;
+  to.set("each step", "%.5f x %.2f = %.6f", dot(m, m), dot(v1, v1), slope);
+  to.set("100 steps", "%.4f + 100 x %.6f = %.4f", before, slope, before + 100 * slope);
+  to.set_all("five ways", table, "passes 0.14", passes);
+  to.claim("below the ceiling",
+           std::abs(ceiling - 0.14) < 1e-7 && std::max({Q, K, both}) < ceiling);
+  to.claim("Q alone is K alone", std::abs(Q - K) < 1e-6);
+  to.claim_near("V alone", V.after.association, before + 100 * slope, 1e-5);
+  to.claim("same weights", learned == w);
+}
+
+void all_three(LessonText& to) {
+  const Learned all = birds::learn("Q, K and V", Objective::product);
+  const auto at = [&](int n) -> const birds::Look& {
+    return all.path[static_cast<std::size_t>(n)];
+  };
+  Table table = Table::of_numbers({"   step", "weight of 'birds'", "of 'walk'", "p1", "p3", "G"});
+  for (const int n : {0, 25, 50, 75, 100})
+    table.row("   %4d | %.4f | %.4f | %.4f | %.4f | %.4f", n, at(n).attention[0],
+              at(n).attention[2], at(n).products[0], at(n).products[2], at(n).association);
+  int above_G = 0, above_p1 = 0, rising = 100;
+  while (at(above_G).products[2] <= at(above_G).association) ++above_G;
+  while (at(above_p1).products[2] <= at(above_p1).products[0]) ++above_p1;
+  while (rising > 0 && at(rising - 1).attention[2] < at(rising).attention[2]) --rising;
+  const double G = all.after.association;
+  to.set_all("all three learn", table, "G", G, "times the ceiling", G / 0.14, "rises", rising,
+             "above G", above_G, "above p1", above_p1);
+  to.claim_near("G at the end", G, 2.1129, 5e-4);
+  to.claim("'walk' looks at itself",
+           all.after.attention[2] > 0.95 && all.after.attention[0] < 0.05);
+}
+
+void raising_the_cosine(LessonText& to) {
+  Table table = table_of_ways();
+  bool are_near_1 = true;
+  std::vector<double> at_birds;
+  for (const std::string& learns : five_ways) {
+    const Learned way = birds::learn(learns, Objective::cosine);
+    add(table, way);
+    are_near_1 = are_near_1 && way.after.association > 0.998;
+    at_birds.push_back(way.after.attention[0]);
+  }
+  to.set_all("cosines", table, "if V learns", at_birds[3], "if all learn", at_birds[4]);
+  to.claim("near 1", are_near_1);
+  to.claim("weights", std::min({at_birds[0], at_birds[1], at_birds[2]}) > 0.9 &&
+                          std::max(at_birds[3], at_birds[4]) < 0.5);
+}
+
+void with_learns(LessonText& to, const std::string& text) {
+  if (text.find_first_of("QKV") == std::string::npos ||
+      text.find_first_not_of("QKV, ") != std::string::npos)
+    refuse_usage("--learns must be some of Q, K and V: got " + quoted(text), "write --learns Q,V");
+  Table table = table_of_ways();
+  add(table, birds::learn(text, Objective::product));
+  to.set_all("way", table, "ceiling",
+             text.find('V') != std::string::npos
+                 ? "learns, so G has no ceiling. See whether 'walk' looks at 'birds' or at itself."
+                 : "stays, so G is below its ceiling, 0.14.");
+}
+
+const LessonProgram program({with_and_without_a_ceiling, all_three, raising_the_cosine},
+                            {{"--learns", with_learns}});
+
+}  // namespace fledge::lessons

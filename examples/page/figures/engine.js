@@ -1,0 +1,122 @@
+// Figures of the lessons on the engine: a graph with its gradients, the step of a check, and bars.
+
+// One query, two keys, two values: y = Σ eⱼvⱼ / z. Each node: its name, what makes it, its value
+// from those, and its derivative with respect to each of them.
+const tapeNodes = [["q"], ["k\u2081"], ["v\u2081"], ["k\u2082"], ["v\u2082"],
+  ["s\u2081 = q\u00b7k\u2081", [0, 1], (q, k) => q * k, (q, k) => [k, q]],
+  ["s\u2082 = q\u00b7k\u2082", [0, 3], (q, k) => q * k, (q, k) => [k, q]],
+  ["e\u2081 = exp s\u2081", [5], Math.exp, (s) => [Math.exp(s)]],
+  ["e\u2082 = exp s\u2082", [6], Math.exp, (s) => [Math.exp(s)]],
+  ["z = e\u2081 + e\u2082", [7, 8], (a, b) => a + b, () => [1, 1]],
+  ["t\u2081 = e\u2081\u00b7v\u2081", [7, 2], (e, v) => e * v, (e, v) => [v, e]],
+  ["t\u2082 = e\u2082\u00b7v\u2082", [8, 4], (e, v) => e * v, (e, v) => [v, e]],
+  ["n = t\u2081 + t\u2082", [10, 11], (a, b) => a + b, () => [1, 1]],
+  ["y = n / z", [12, 9], (n, z) => n / z, (n, z) => [1 / z, -n / (z * z)]]];
+const tapePlaces = [[1, 2], [0, 0.7], [0, 0], [0, 3.3], [0, 4], [2, 1], [2, 3], [3, 1], [3, 3],
+  [4, 2], [4, 0.4], [4, 3.6], [5, 1], [6, 2]];
+
+figures.scalar_tape = figures.same_in_fledge = (node) => {
+  const inputs = [2, 0.5, 0.1, -0.25, 0.5];
+  const svg = svgElement("svg", {class: "graph", viewBox: "0 0 860 400", role: "img",
+    "aria-label": "The graph: values, and gradients below them"});
+  const inWords = toldLine();
+  const redraw = () => {
+    const values = [...inputs], gradients = Array(14).fill(0);
+    for (const [, from, f] of tapeNodes.slice(5)) values.push(f(...from.map((i) => values[i])));
+    gradients[13] = 1;
+    for (let i = 13; i >= 5; --i) {
+      const [, from, , rule] = tapeNodes[i], parts = rule(...from.map((j) => values[j]));
+      from.forEach((j, n) => { gradients[j] += gradients[i] * parts[n]; });
+    }
+    const place = (i) => [64 + 122 * tapePlaces[i][0], 36 + 82 * tapePlaces[i][1]];
+    const edges = tapeNodes.flatMap(([, from = []], i) => from.map((j) => {
+      const line = lineThrough([place(j), place(i)], "axis");
+      line.style.strokeWidth = 1 + 6 * Math.min(1, Math.abs(gradients[j]));
+      return line;
+    }));
+    svg.replaceChildren(...edges, ...tapeNodes.flatMap(([name], i) => {
+      const [x, y] = place(i);
+      return [svgElement("rect",
+        {class: "node-box", x: x - 50, y: y - 26, width: 100, height: 54, rx: 10}),
+      plotText(x, y - 9, name), plotText(x, y + 7, fixed(values[i]), {class: "plain-ink"}),
+      plotText(x, y + 22, "\u2202 " + fixed(gradients[i], 4))];
+    }));
+    inWords.textContent = `y is ${fixed(values[13], 4)}. If q grows by a little, y changes by ` +
+      `${fixed(gradients[0], 4)} of it: ${gradients[0] < 0 ? "down" : "up"}.`;
+  };
+  node.append(element("div", {class: "scroll"}, svg), element("p", {class: "caption"},
+    "Each node has its value and \u2202, the gradient of y, which comes from the right."), inWords,
+  panelOf(inputs, inputs.map((_, i) => ({text: tapeNodes[i][0], min: -3, max: 3, step: 0.05,
+    show: (number) => fixed(number, 2)})), redraw));
+  redraw();
+};
+
+// exp'(x) by 2 or 4 points, and its error as a share of exp(x), over a hundred places.
+function errorOf(points, h) {
+  const squares = Array.from({length: 100}, (_, i) => {
+    const x = 0.5 + i / 400, step = x + h - x;  // as much as x can really move
+    const d = (k) => Math.exp(x + k * step) - Math.exp(x - k * step);
+    const slope = points === 2 ? d(1) / 2 : (8 * d(1) - d(2)) / 12;
+    return (slope / step / Math.exp(x) - 1) ** 2;
+  });
+  return Math.sqrt(meanOf(squares));
+}
+
+// "10⁻³": no picture has another way to write an exponent.
+const raised = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079";
+const tenTo = (p) => "10\u207b" + [...String(p)].map((digit) => raised[digit]).join("");
+
+figures.gradient_check = (node) => {
+  const inWords = toldLine();
+  const at = {power: -1};
+  const plot = makePlot("Error of a derivative over the step", 240, (width) => {
+    const x = (p) => 40 + (width - 60) * (12 - p) / 11, y = (error) => 10 - 14 * Math.log10(error);
+    const curve = (points) => lineThrough(Array.from({length: 56}, (_, i) => 1 + i / 5).map((p) =>
+      [x(p), y(errorOf(points, 10 ** -p))]), points === 2 ? "curve" : "curve four");
+    return [[1, 4, 8, 12].map((p) => plotText(x(p), 236, tenTo(p), {"text-anchor": "middle"})),
+      [0, 5, 10].map((p) => [plotText(0, y(10 ** -p) + 4, p ? tenTo(p) : "1"),
+        lineThrough([[40, y(10 ** -p)], [width, y(10 ** -p)]], "level")]), curve(2), curve(4),
+      plotText(x(3), y(errorOf(2, 1e-3)) - 10, "2 points"),
+      plotText(x(2.4), y(errorOf(4, 10 ** -2.4)) + 24, "4 points"),
+      [2, 4].map((points) => svgElement("circle", {class: "dot", r: 6, cx: x(-at.power),
+        cy: y(errorOf(points, 10 ** at.power))}))];
+  });
+  const show = () => {
+    plot.redraw();
+    const [two, four] = [2, 4].map((n) => errorOf(n, 10 ** at.power).toExponential(0));
+    inWords.textContent = `Step ${tenTo(-at.power)}: with two points the error is ${two}, with ` +
+      `four ${four}. ` + (at.power > -5 ? "Too long: the curve bends." : at.power < -7 ?
+      "Too short: rounding is all that is left." : "Near the bottom of the valley.");
+  };
+  node.append(plot.node, inWords, panelOf(at, {power: {text: "length of the step", min: -12,
+    max: -1, step: 1, show: (power) => tenTo(-power)}}, show));
+  show();
+};
+
+// Bars of numbers that follow from a size, a power of 2.
+function barsFigure(node, range, power, rows) {
+  const list = element("ol", {class: "bars ladder"}), at = {power};
+  const redraw = () => {
+    const all = rows(2 ** at.power), most = Math.max(...all.map(([, number]) => number));
+    list.replaceChildren(...all.map(([name, number]) =>
+      barRow(name, number / most, shortCount(number)).node));
+  };
+  node.append(list, panelOf(at, {power: {...range, step: 1,
+    show: (power) => thousands(2 ** power)}}, redraw));
+  redraw();
+}
+
+const shortCount = (number) => {
+  const power = Math.min(4, Math.floor(Math.log10(Math.max(1, number)) / 3));
+  return Number((number / 1000 ** power).toPrecision(3)) + ["", " k", " M", " G", " T"][power];
+};
+// Numbers that are read from memory or a cache in a product of n by n: each tile of 6 by 16 sums
+// reads 22 numbers for 96 products.
+figures.make_it_fast = (node) =>
+  barsFigure(node, {text: "matrices of n by n, n", min: 4, max: 12}, 9, (n) =>
+    [["products", n ** 3], ["numbers read, three loops", 2 * n ** 3],
+      ["read by tiles of 6 \u00d7 16", n ** 3 * 22 / 96], ["numbers in A and B", 2 * n * n]]);
+figures.fused_attention = (node) =>
+  barsFigure(node, {text: "words, T (4 heads of 64)", min: 6, max: 15}, 10, (n) =>
+    [["bytes of the weights", 16 * n * n], ["bytes of q, k and v", 12 * 256 * n],
+      ["bytes that the op keeps", 4 * (256 * n + 2 * 4 * n)]]);

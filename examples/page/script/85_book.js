@@ -1,0 +1,220 @@
+// The book: the lessons of the course, one at a time. The address has the lesson that is open, and
+// the reader's guesses: #lesson=attention/mask&attention/mask=36|6.
+
+const figures = {};  // figures/*.js: name -> (node, lesson) => a function that ends it, or nothing
+const book = {open: null, guesses: {}, endFigure: null};
+
+const lessonAt = (name) => page.book.findIndex((lesson) => lesson.name === name);
+const bookLink = (name, ...inside) => element("a", {href: "#lesson=" + name}, inside);
+const guessesOf = ({name}) => book.guesses[name] ?? [];
+const isGuessed = (lesson) => lesson.guesses.every((_, i) => guessesOf(lesson)[i]);
+
+// The part of the address that is the book's.
+function bookAddress() {
+  const given = Object.entries(book.guesses).map(([name, all]) => [name, all.join("|")]);
+  return {...(book.open ? {lesson: book.open.name} : {}), ...Object.fromEntries(given)};
+}
+
+// The lesson of the address, and guesses that are new.
+function readBook() {
+  const values = new URLSearchParams(location.hash.slice(1));
+  for (const {name} of page.book)
+    if (values.has(name)) book.guesses[name] = values.get(name).split("|");
+  return openLesson(values.get("lesson"));
+}
+
+// Opens a lesson: then the page has nothing else. "" closes it.
+function openLesson(name) {
+  const lesson = page.book[lessonAt(name)] ?? null, box = document.getElementById("lesson");
+  if (lesson === book.open) return;
+  book.endFigure?.();
+  Object.assign(book, {open: lesson, endFigure: null});
+  document.body.classList.toggle("reading", lesson !== null);
+  box.replaceChildren(...(lesson ? lessonParts(lesson) : []));
+  drawContents();
+  writeAddress();
+  scrollTo({top: 0, behavior: "instant"});
+  if (lesson) box.querySelector("h1").focus();
+  else document.getElementById("book").scrollIntoView();
+}
+
+function bookPart() {
+  addEventListener("hashchange", readBook);
+  return [element("section", {id: "book", "aria-labelledby": "book-title"}),
+    element("article", {id: "lesson"})];
+}
+
+// The chapters, in two tracks.
+function drawContents() {
+  const tracks = [...new Set(page.book.map(({name}) => name.split("/")[0]))];
+  const next = page.book.find((lesson) => !isGuessed(lesson)) ?? page.book[0];
+  const done = page.book.filter((lesson) => lesson.guesses.length && isGuessed(lesson)).length;
+  const row = (lesson) => element("li", {}, bookLink(lesson.name, lesson.title),
+    lesson.guesses.length > 0 && isGuessed(lesson) && element("b", {class: "value-ink"}, " \u2713"),
+    element("p", {class: "caption"}, lesson.question));
+  const chapters = tracks.flatMap((track) => {
+    const isIn = ({name}) => name.startsWith(track + "/");
+    return [element("h3", {}, track === "engine" ? "The engine: how gradients are computed" :
+      "Attention: how a word looks at other words"),
+    element("ol", {class: "chapters", start: 1 + page.book.findIndex(isIn)},
+      page.book.filter(isIn).map(row))];
+  });
+  document.getElementById("book").replaceChildren(
+    element("h2", {id: "book-title"}, "The course"),
+    element("p", {}, `${page.book.length} lessons. Each has a question, your guess, and a figure ` +
+      "that you move."),
+    element("p", {class: "controls begin"}, bookLink(next.name, element("b", {}, done ? "Go on: " :
+      "Begin: "), next.title), done > 0 && element("span", {class: "caption"}, `${done} guessed`)),
+    ...chapters);
+}
+
+function lessonParts(lesson) {
+  const at = lessonAt(lesson.name), [before, after] = [page.book[at - 1], page.book[at + 1]];
+  const rest = element("div", {}), box = element("div", {class: "card figure-box"});
+  const verdict = element("div", {class: "verdict"});
+  const link = (to, text) => to && bookLink(to.name, element("small", {}, text), to.title);
+  const draw = lesson.figure && figureOf(lesson), figure = draw && lesson.figure;
+  const {exercise} = lesson, list = (title, items, row) => items.length > 0 &&
+    [element("h2", {}, title), element("ul", {class: "plain"}, items.map((item) =>
+      element("li", {}, row(item))))];
+  const code = (text) => element("code", {}, text);
+  const show = () => {
+    verdict.replaceChildren(...lesson.guesses.map((guess, i) => verdictOn(guess,
+      guessesOf(lesson)[i], lesson)).filter(Boolean));
+    if (rest.childNodes.length > 0) return;
+    rest.append(...[
+      figure && [element("h2", {}, "Try it"), element("p", {}, rich(figure.what, lesson)), box],
+      element("h2", {}, lesson.guesses.length ? "What happened, against your guess" : "Why"),
+      verdict, blocksOf(lesson),
+      exercise && [element("h2", {}, "Exercise"),
+        element("p", {}, rich(exercise.what, lesson)),
+        element("p", {class: "caption"}, code(`make exercises N=${exercise.number}`))],
+      list("Read in the code", lesson.reading, ({file, name, what}) =>
+        [code(file), ", ", code(name), ": ", rich(what, lesson)]),
+      list("Try in the terminal", lesson.trials, ({command, what}) =>
+        [code(command), ": ", rich(what, lesson)])].flat(Infinity).filter(Boolean));
+    if (draw) book.endFigure = draw(box, lesson) ?? null;
+  };
+  const ask = guessPart(lesson, show);
+  if (isGuessed(lesson)) show();
+  return [
+    element("p", {class: "caption crumbs"}, element("a", {href: "#lesson="}, "The course"),
+      ` \u203a lesson ${at + 1} of ${page.book.length}`),
+    element("h1", {tabindex: -1}, lesson.title),
+    element("p", {class: "lede"}, rich(lesson.question, lesson)), ask, rest,
+    element("nav", {class: "turn", "aria-label": "Lessons"}, link(before, "\u2190 before"),
+      link(after, "next \u2192"))].filter(Boolean);
+}
+
+// A general figure takes the spec of the lesson's name.
+function figureOf({name, figure}) {
+  return figures[["head", "live"].includes(figure.name) ? name.split("/")[1] : figure.name];
+}
+
+// A number is written, a choice is pressed; when all guesses are made, the rest is shown.
+function guessPart(lesson, show) {
+  const given = [...guessesOf(lesson)], said = element("p", {class: "caption", role: "status"});
+  const skip = button("Show me", () => {
+    show();
+    skip.hidden = true;
+  }, {class: "small", id: "skip"});
+  const take = (i, value) => {
+    given[i] = value.trim();
+    book.guesses[lesson.name] = lesson.guesses.map((_, at) => given[at] ?? "");
+    writeAddress();
+    if (!isGuessed(lesson)) return;
+    said.textContent = "Kept. Now try it below, and read what happened.";
+    skip.hidden = true;
+    show();
+  };
+  const rows = lesson.guesses.map(({label: text, choices}, i) => {
+    if (choices.length === 0) {
+      const input = element("input", {type: "text", inputmode: "decimal", class: "number",
+        id: "guess-" + i, value: given[i], autocomplete: "off"});
+      const submit = (event) => {
+        event.preventDefault();
+        if (input.value.trim() !== "") take(i, input.value);
+      };
+      return element("form", {class: "controls", on: {submit}},
+        element("label", {for: "guess-" + i}, rich(text, lesson)), input,
+        element("button", {class: "go"}, "Guess"));
+    }
+    const all = choices.map((choice) => button(rich(choice, lesson), () => {
+      all.forEach((one, at) => one.setAttribute("aria-pressed", choices[at] === choice));
+      take(i, choice);
+    }, {"aria-pressed": String(given[i] === choice)}));
+    return element("div", {class: "controls", role: "group", "aria-label": text},
+      element("span", {}, rich(text, lesson)), all);
+  });
+  skip.hidden = isGuessed(lesson);
+  return element("div", {class: "card guess"}, element("h2", {}, "Your guess"),
+    element("p", {}, rich(lesson.prediction ?? "", lesson)), rows,
+    element("div", {class: "controls"}, said, skip));
+}
+
+// "You guessed 36; it is 21." and what 36 would have meant.
+function verdictOn({label: text, choices, answer, others}, guess, lesson) {
+  const number = (from) => Number(from.replace(/,/g, "").replace("\u2212", "-"));
+  const a = number(answer), g = number(guess ?? "x");
+  const near = Number.isInteger(a) && Math.abs(a) < 1000 ? 1e-9 : 0.02 * Math.abs(a);
+  const isRight = guess === answer || (choices.length === 0 && Math.abs(g - a) <= near);
+  const is = ([other]) => other === guess || number(other) === g;
+  const meant = Object.entries(others).find(is)?.[1] ?? others.other;
+  const name = lesson.guesses.length > 1 ? [rich(text, lesson), ": "] : [];
+  const told = !guess ? ["it is ", element("b", {}, answer), "."] :
+    isRight ? ["you guessed ", element("b", {}, guess), ", and it is ", answer, "."] :
+      ["you guessed ", element("b", {}, guess), "; it is ", element("b", {}, answer),
+        rich(meant ? ": " + meant : ".", lesson)];
+  return element("p", {class: isRight ? "in-words right" : "in-words"}, name, told);
+}
+
+// `code`, **bold**, [a lesson](mask.md), and W_Q with its index below.
+function rich(text, lesson) {
+  const marks = /(`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\([\w./]+\.md\)|\bd?[a-zA-Z]_[A-Za-z0-9]\b)/;
+  return text.split(marks).map((part, i) => {
+    if (i % 2 === 0) return part;
+    if (part[0] === "`") return element("code", {}, part.slice(1, -1));
+    if (part[0] === "*") return element("b", {}, part.slice(2, -2));
+    if (part[0] !== "[") return [part.split("_")[0], element("sub", {}, part.split("_")[1])];
+    const [, inside, path] = part.match(/\[(.*)\]\((.*)\.md\)/);
+    const name = new URL(path, "file:///" + lesson.name).pathname.slice(1);
+    return lessonAt(name) < 0 ? inside : bookLink(name, inside);
+  });
+}
+
+// Lines one below the other are one table; claims one below the other are folded together.
+function blocksOf(lesson) {
+  const nodes = [], groups = [];
+  for (const block of lesson.blocks) {
+    const kind = block.kind === "picture" ? "line" : block.kind;
+    if (groups.at(-1)?.kind !== kind) groups.push({kind, blocks: []});
+    groups.at(-1).blocks.push(block);
+  }
+  const folded = (summary, kind, ...inside) => element("details", {class: kind},
+    element("summary", {}, summary), inside);
+  for (const {kind, blocks} of groups) {
+    const texts = blocks.map(({text}) => text), each = (row) => blocks.map(row);
+    if (kind === "line")
+      nodes.push(element("pre", {class: "scroll", tabindex: 0, role: "group",
+        "aria-label": "Numbers"}, texts.join("\n")));
+    else if (kind === "claim") {
+      const wrong = blocks.filter(({holds}) => !holds).length, count = blocks.length;
+      const mark = (holds) => element("b", {class: holds ? "value-ink" : "key-ink"},
+        holds ? "ok " : "FALSE ");
+      nodes.push(folded(wrong ? `FALSE: ${wrong} of ${count} claims` :
+        count === 1 ? "1 claim, checked" : `${count} claims, all checked`, "claims",
+      element("ul", {class: "plain"}, each(({text, holds}) =>
+        element("li", {}, mark(holds), rich(text, lesson))))));
+    } else if (kind === "slip") {
+      nodes.push(...texts.map((text) => folded("A slip in the notes", "slip",
+        text.split("\n").map((line) => element("p", {}, rich(line, lesson))))));
+    } else if (kind === "word") {
+      nodes.push(element("dl", {class: "define"}, each(({text, meaning}) =>
+        [element("dt", {}, element("dfn", {}, text)), element("dd", {}, rich(meaning, lesson))])));
+    } else {
+      nodes.push(...texts.map((text) =>
+        element(kind === "part" ? "h3" : "p", {}, rich(text, lesson))));
+    }
+  }
+  return nodes;
+}
