@@ -61,8 +61,8 @@ function drawContents() {
   });
   document.getElementById("book").replaceChildren(
     element("h2", {id: "book-title"}, "The course"),
-    element("p", {}, `${page.book.length} lessons. Each has a question, your guess, and a figure ` +
-      "that you move."),
+    element("p", {}, `${page.book.length} lessons. Each has a question and your guess, nearly ` +
+      "all a figure that you move."),
     element("p", {class: "controls begin"}, bookLink(next.name, element("b", {}, done ? "Go on: " :
       "Begin: "), next.title), done > 0 && element("span", {class: "caption"}, `${done} guessed`)),
     ...chapters);
@@ -73,17 +73,16 @@ function lessonParts(lesson) {
   const rest = element("div", {}), box = element("div", {class: "card figure-box"});
   const verdict = element("div", {class: "verdict"});
   const link = (to, text) => to && bookLink(to.name, element("small", {}, text), to.title);
-  const draw = lesson.figure && figureOf(lesson), figure = draw && lesson.figure;
-  const {exercise} = lesson, list = (title, items, row) => items.length > 0 &&
-    [element("h2", {}, title), element("ul", {class: "plain"}, items.map((item) =>
-      element("li", {}, row(item))))];
+  const {figure, exercise} = lesson, draw = figures[figure?.name];
+  const list = (title, items, row) => items.length > 0 && [element("h2", {}, title),
+    element("ul", {class: "plain"}, items.map((item) => element("li", {}, row(item))))];
   const code = (text) => element("code", {}, text);
   const show = () => {
     verdict.replaceChildren(...lesson.guesses.map((guess, i) => verdictOn(guess,
       guessesOf(lesson)[i], lesson)).filter(Boolean));
     if (rest.childNodes.length > 0) return;
     rest.append(...[
-      figure && [element("h2", {}, "Try it"), element("p", {}, rich(figure.what, lesson)), box],
+      draw && [element("h2", {}, "Try it"), element("p", {}, rich(figure.what, lesson)), box],
       element("h2", {}, lesson.guesses.length ? "What happened, against your guess" : "Why"),
       verdict, blocksOf(lesson),
       exercise && [element("h2", {}, "Exercise"),
@@ -104,11 +103,6 @@ function lessonParts(lesson) {
     element("p", {class: "lede"}, rich(lesson.question, lesson)), ask, rest,
     element("nav", {class: "turn", "aria-label": "Lessons"}, link(before, "\u2190 before"),
       link(after, "next \u2192"))].filter(Boolean);
-}
-
-// A general figure takes the spec of the lesson's name.
-function figureOf({name, figure}) {
-  return figures[["head", "live"].includes(figure.name) ? name.split("/")[1] : figure.name];
 }
 
 // A number is written, a choice is pressed; when all guesses are made, the rest is shown.

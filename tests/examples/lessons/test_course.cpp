@@ -286,6 +286,9 @@ TEST_CASE("course: what the lessons say to try runs, in 80 columns") {
 
 TEST_CASE("course: each lesson leaves JSON for the page, and names the lesson behind it") {
   const Lines all = lessons_of_the_course();
+  std::string figures;
+  for (const auto& file : fs::directory_iterator(source_root / "examples/page/figures"))
+    figures += text_of(file.path());
   for (std::size_t i = 0; i < all.size(); ++i) {
     INFO(all[i]);
     const Lines output = output_of(all[i]);
@@ -294,6 +297,8 @@ TEST_CASE("course: each lesson leaves JSON for the page, and names the lesson be
     const fledge::JsonValue json = fledge::read_json(text);
     CHECK(json["name"].string() == all[i]);
     CHECK(json["title"].string() == output.at(0));
+    const std::string figure = json["figure"].is_null() ? "" : json["figure"]["name"].string();
+    CHECK((figure.empty() || has(figures, "." + figure + " =") || has(figures, figure + ": {")));
     std::int64_t claims = 0;
     json["blocks"].each_item([&](const fledge::JsonValue& block) {
       if (block["kind"].string() != "claim") return;
