@@ -95,7 +95,7 @@ struct Key {
 struct Scanner {
   std::string_view text;
   std::size_t at = 0;
-  bool checks_keys = false;  // whether to refuse an object that has a key twice
+  bool checks = false;  // whether the text may be no JSON, or have an object with a key twice
 
   [[noreturn]] void fail(const std::string& problem, const char* advice = damage_advice) const {
     const std::string_view before = text.substr(0, at);
@@ -205,7 +205,7 @@ struct Scanner {
       const std::size_t key = at;
       if (is_object) {
         if (first != '"') fail("expected a key in double quotes");
-        string();
+        skip_value(depth);
         if (!take(":")) fail("expected ':' after a key");
         next();
       }
@@ -230,14 +230,31 @@ struct Scanner {
     Scanner{text, later}.fail("the key " + in_quotes(string_at(later)) + " occurs twice");
   }
 
+  // A text that was read is JSON: a value ends where its brackets do.
+  void skip_checked_value() {
+    int open = 0;
+    do {
+      const char c = text[at++];
+      if (c == '"')
+        for (; text[at++] != '"';) at += text[at - 1] == '\\' ? 1 : 0;
+      else if (c == '{' || c == '[')
+        ++open;
+      else if (c == '}' || c == ']')
+        --open;
+      else if (open == 0)
+        at = std::min(text.find_first_of(",]} \t\n\r", at), text.size());
+    } while (open > 0);
+  }
+
   void skip_value(int depth) {
+    if (!checks) return skip_checked_value();
     constexpr int most_levels = 64;
     const char first = next();
     if (depth > most_levels) fail("more than 64 levels");
     if (first == '{') {
       std::vector<Key> keys;
       list(depth, [&](std::size_t key, std::size_t) {
-        if (checks_keys) keys.push_back({hash_of(string_at(key)), key});
+        keys.push_back({hash_of(string_at(key)), key});
         return true;
       });
       require_different(keys);

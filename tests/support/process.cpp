@@ -144,6 +144,7 @@ Result run_on_terminal(const std::vector<std::string>& argv, const Environment& 
   termios modes{};
   tcgetattr(terminal, &modes);
   modes.c_oflag &= ~static_cast<tcflag_t>(OPOST);
+  modes.c_lflag &= ~static_cast<tcflag_t>(ECHO);  // it comes when the kernel has time
   tcsetattr(terminal, TCSANOW, &modes);
   winsize size{};
   size.ws_row = static_cast<unsigned short>(rows);

@@ -84,7 +84,7 @@ void swap_messages(LessonText& to) {
       counts.back() += word == wanted.word ? 1 : 0;
       if (word != wanted.word)
         otherwise +=
-            formatted("   seed %d, cosine %.2f: '%s' with the message before '%s' says '%s'\n",
+            formatted("   seed %d, cosine %.2f: '%s', given '%s', says '%s'\n",
                       int(&model - &models()[0]) + 1, cosine_of(model, slowly, flying),
                       words_of(reader.prompt).back().c_str(), giver.word.c_str(), word.c_str());
     }

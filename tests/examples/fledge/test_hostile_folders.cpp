@@ -205,7 +205,7 @@ void try_all(Size size, bool prints) {
       INFO(folder.kind << ", " << n << " bytes: " << line[0] << ": " << result.err.substr(0, 300));
       CHECK((result.status == 0 || result.status == 3));
       CHECK(result.err.size() < 4000);
-      const double slower = sanitized ? 20 : FLEDGE_OPTIMISED ? 1 : 10;
+      const double slower = sanitized ? 20 : FLEDGE_OPTIMISED ? 2 : 10;
       CHECK(result.seconds < slower * (0.2 + 1e-6 * n));  // work that is not linear takes minutes
       if (!sanitized) CHECK(result.megabytes < 64 + 8e-6 * n);
       if (prints)
