@@ -35,7 +35,7 @@ int show_all(const std::vector<Exercise>& all, Paint paint) {
     table.row(
         {std::to_string(i + 1), all[i].question[0], word_of(state, paint), all[i].file + ".cpp"});
   }
-  print("Exercises on attention. The files to edit are in " + folder + ".\n");
+  print("Exercises on attention and the engine. Edit the files in " + folder + ".\n");
   print(table.text());
   print(std::to_string(solved) + " of " + std::to_string(all.size()) + " solved.");
   const std::string command = "make exercises N=" + std::to_string(next);
@@ -71,7 +71,8 @@ int show_one(const Exercise& exercise, const std::string& number, std::int64_t h
 
 int show(int argc, const char* const* argv) {
   std::int64_t hints = 0;
-  support::Options options{"exercises", "Exercises on attention that check themselves."};
+  support::Options options{"exercises",
+                           "Exercises on attention and the engine that check themselves."};
   options.arguments("N", 0, 1);
   options.add("--hint", "H", hints, "print the first H hints of exercise N", {1, 9});
   options.without_default();

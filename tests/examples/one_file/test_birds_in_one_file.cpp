@@ -1,9 +1,9 @@
-// examples/birds_in_one_file.cpp finds what `make run` finds, and notices a wrong gradient.
+// examples/birds_in_one_file.cpp finds what `make run` finds. Its check and wrong gradients: planted/bugs.txt.
 #include <cmath>
 #include <sstream>
 
 #include "tests/examples/birds/command.h"
-#include "tests/examples/one_file/wrong_gradients.h"
+#include "tests/support/catch.h"
 
 using namespace testing;
 
@@ -42,34 +42,4 @@ TEST_CASE("birds in one file: the results of `make run`, part 3, from the same s
     }
     CHECK(lines[4] == "0 gradients differ from finite differences by 1e-8 or more");
   }
-}
-
-TEST_CASE("birds in one file: a seed that is no number is refused") {
-  for (const char* seed : {"x", "", "7x", "-1", "99999999999999999999999"}) {
-    const Result result = run({one_file_program, seed});
-    CHECK(result.status == 2);
-    CHECK(result.out.empty());
-    CHECK(result.err == "birds_in_one_file: the seed must be a whole number\n");
-  }
-}
-
-TEST_CASE("birds in one file: its check notices a wrong gradient") {
-  const std::string whole = text_of(FLEDGE_SOURCE_DIR "/examples/birds_in_one_file.cpp");
-  check_notices(changed(whole, {"t <= 500", "t <= 60"}), {},
-                {
-                    {"a.dx[ik] += y.dx[ij] * b.x[kj];", ""},
-                    {"b.dx[kj] += a.x[ik] * y.dx[ij];", "b.dx[kj] = a.x[ik] * y.dx[ij];"},
-                    {"a.dx[i] += y.dx[i] * f(a.x[i], b.x[i])[1];",
-                     "a.dx[i] = y.dx[i] * f(a.x[i], b.x[i])[1];"},
-                    {"b.dx[i] += y.dx[i] * f(a.x[i], b.x[i])[2];", ""},
-                    {"{a + b, 1, 1}", "{a + b, 1, 0}"},
-                    {"{a * b, b, a}", "{a * b, a, a}"},
-                    {"-a / (b * b)}", "-a / b}"},
-                    {"{std::exp(a), std::exp(a), 0}", "{std::exp(a), 1, 0}"},
-                    {"{std::log(a), 1 / a, 0}", "{std::log(a), 1, 0}"},
-                    {"0.5 / std::sqrt(a)", "1 / std::sqrt(a)"},
-                    {"(1 + 3 * 0.044715 * a * a)", "(1 + 0.044715 * a * a)"},
-                    {"result = tape.rbegin(); result != tape.rend();",
-                     "result = tape.begin(); result != tape.end();"},
-                });
 }
