@@ -26,7 +26,7 @@ help:
 	@echo 'make gradcheck   check the gradient of every op and module    (ARGS=softmax)'
 	@echo 'make lesson      read the course in the terminal, on from where you were   (N=7)'
 	@echo 'make lessons     run all lessons, a line each; examples/README.md is their table'
-	@echo 'make exercises   exercises on attention that check themselves   (N=3, then HINT=1)'
+	@echo 'make exercises   exercises that check themselves                (N=3, then HINT=1)'
 	@echo 'make zoo         one wrong line in a copy of fledge: find it       (BUG=7, then ANSWER=1)'
 	@echo 'make page        the course as a book in $(BUILD)/fledge.html, with a model that learns'
 	@echo 'make bench       how fast, and how near to this machine       (ARGS="gemm 512 512 512")'

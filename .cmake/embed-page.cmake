@@ -28,14 +28,14 @@ function(hash_of text result)
   set(${result} "sha256-${base64}${letter}=" PARENT_SCOPE)
 endfunction()
 
-# A text as a sum of C++ strings of a few thousand bytes each: a literal has at most 65,536.
+# A text as C++ literals of a few thousand bytes each: one has at most 65,536.
 function(literals_of text result)
   string(LENGTH "${text}" length)
   set(literals "")
   set(at 0)
   while(at LESS length)
     string(SUBSTRING "${text}" ${at} 8000 piece)
-    string(APPEND literals "    std::string(R\"fledge(${piece})fledge\") +\n")
+    string(APPEND literals "    R\"fledge(${piece})fledge\",\n")
     math(EXPR at "${at} + 8000")
   endwhile()
   set(${result} "${literals}" PARENT_SCOPE)
@@ -71,20 +71,28 @@ if(EXISTS "${MODULE}")
 endif()
 literals_of("${module}" module_literals)
 file(WRITE ${OUT} "// Made from examples/page/style.css and examples/page/script/*.js: see page_file.h.
+#include <initializer_list>
 #include <string>
+#include <string_view>
 
 namespace fledge::page {
 
+static std::string joined(std::initializer_list<std::string_view> pieces) {
+  std::string text;
+  for (const std::string_view piece : pieces) text += piece;
+  return text;
+}
+
 extern const std::string style, script, engine_module;
 extern const char *const style_hash, *const script_hash;
-const std::string style =
-${style_literals}    std::string();
-const std::string script =
-${script_literals}    std::string();
+const std::string style = joined({
+${style_literals}});
+const std::string script = joined({
+${script_literals}});
 const char* const style_hash = \"${style_hash}\";
 const char* const script_hash = \"${script_hash}\";
-const std::string engine_module =
-${module_literals}    std::string();
+const std::string engine_module = joined({
+${module_literals}});
 
 }  // namespace fledge::page
 ")

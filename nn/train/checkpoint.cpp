@@ -11,7 +11,7 @@ namespace {
 constexpr const char *last_prefix = "last.", *first_moment = "adamw.m.",
                      *second_moment = "adamw.v.";
 
-[[noreturn]] void refuse(const std::string& problem) {
+[[noreturn]] void refuse_run(const std::string& problem) {
   throw FormatError("the checkpoint " + problem);
 }
 
@@ -67,10 +67,10 @@ std::string checkpoint_bytes(const Trainer& trainer, RunNotes notes, const std::
 Checkpoint open_checkpoint(ByteSource file) {
   StoredHeader header = stored_header(file);
   const std::string format = header.text("format");
-  if (!format.starts_with("fledge run")) refuse("must be written by fledge train");
+  if (!format.starts_with("fledge run")) refuse_run("must be written by fledge train");
   if (format != run_format)
-    refuse("must have the format " + in_quotes(run_format) + ": got " + in_quotes(format) +
-           "; use the fledge that wrote it, or train again");
+    refuse_run("must have the format " + in_quotes(run_format) + ": got " + in_quotes(format) +
+               "; use the fledge that wrote it, or train again");
   require_checksum(file, header.end);
   const JsonValue json = read_json(header.text("notes"));
   RunNotes notes;
@@ -101,8 +101,8 @@ std::vector<Array> restore(const Checkpoint& checkpoint, Trainer& trainer) {
       state.moments.push_back({{}, {}, count.integer(0, state.done)});
   });
   if (state.moments.size() != named.size())
-    refuse("must be of a model with " + std::to_string(named.size()) +
-           " parameters: it has another number of them");
+    refuse_run("must be of a model with " + std::to_string(named.size()) +
+               " parameters: it has another number of them");
 
   const bool has_two = has_last(checkpoint.notes);
   NamedShapes expected;
