@@ -49,7 +49,7 @@ std::vector<std::string> print_opening(const LessonText& text, const Lesson& to,
   to.print_labelled("   predict:  ", without_links(text.prediction()));
   std::vector<std::string> given;
   for (const Guess& guess : text.guesses()) {
-    std::string choices;
+    std::string choices = ask && guess.choices.empty() ? " (0.5 or 0,5" : "";
     for (const std::string& choice : guess.choices)
       choices += (choices.empty() ? " (" : " | ") + choice;
     to.print_labelled("   guess:    ", guess.question + choices + (choices.empty() ? "" : ")"));

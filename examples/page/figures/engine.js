@@ -51,6 +51,56 @@ figures.scalar_tape = figures.same_in_fledge = (node) => {
   redraw();
 };
 
+// b = a + a, c = b + b: the reader clicks the nodes in the order in which backward visits them.
+figures.newest_first = (node) => {
+  const names = ["a", "b = a + a", "c = b + b"], inputs = [[], [0, 0], [1, 1]], x = [70, 280, 490];
+  const order = [], inWords = toldLine();
+  const visit = (i) => {
+    if (!order.includes(i)) order.push(i);
+    redraw();
+  };
+  const restart = (...visits) => {
+    order.splice(0, 3, ...visits);
+    redraw();
+  };
+  const boxes = names.map((name, i) => {
+    const turn = plotText(x[i], 24, ""), sum = plotText(x[i], 96, "");
+    const keydown = (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      visit(i);
+    };
+    const box = svgElement("g", {class: "visit", role: "button", tabindex: 0,
+      on: {click: () => visit(i), keydown}},
+    svgElement("rect", {class: "node-box", x: x[i] - 60, y: 44, width: 120, height: 64, rx: 10}),
+    plotText(x[i], 70, name, {class: "plain-ink"}), turn, sum);
+    return {box, turn, sum};
+  });
+  const edges = [0, 1].flatMap((i) => [-26, 26].map((bend) => svgElement("path", {class: "axis",
+    d: `M${x[i] + 60},76q45,${bend} 90,0`})));
+  const redraw = () => {
+    const sums = [0, 0, 1];
+    for (const i of order) for (const j of inputs[i]) sums[j] += sums[i];
+    boxes.forEach(({box, turn, sum}, i) => {
+      const at = order.indexOf(i);
+      turn.textContent = at < 0 ? "not yet" : ["first", "second", "third"][at];
+      sum.textContent = "\u2202 " + sums[i];
+      box.setAttribute("aria-label", `${names[i]}, ${turn.textContent}, gradient ${sums[i]}`);
+      box.setAttribute("aria-pressed", at >= 0);
+    });
+    const visited = order.map((i) => names[i][0]).join(", then ");
+    inWords.textContent = order.length < 3 ?
+      (visited ? `So far: ${visited}. ` : "") + "Click the node that has its turn next." :
+      `${visited}: the gradient of a is ${sums[0]}. ` + (sums[0] === 4 ? "That is right." :
+        "The right one is 4: b had its turn before c, and passed on 0 to a.");
+  };
+  node.append(svgElement("svg", {class: "cross", viewBox: "0 0 560 116", role: "group",
+    "aria-label": "The graph"}, edges, boxes.map(({box}) => box)), inWords,
+  element("div", {class: "controls"}, button("Newest first", () => restart(2, 1, 0),
+    {class: "small"}), button("Start again", () => restart(), {class: "small"})));
+  redraw();
+};
+
 // exp'(x) by 2 or 4 points, and its error as a share of exp(x), over a hundred places.
 function errorOf(points, h) {
   const squares = Array.from({length: 100}, (_, i) => {
@@ -120,3 +170,45 @@ figures.fused_attention = (node) =>
   barsFigure(node, {text: "words, T (4 heads of 64)", min: 6, max: 15}, 10, (n) =>
     [["bytes of the weights", 16 * n * n], ["bytes of q, k and v", 12 * 256 * n],
       ["bytes that the op keeps", 4 * (256 * n + 2 * 4 * n)]]);
+
+// Draws of a row with dropout and their mean; below, the products that a cache saves.
+figures.dropout_and_cache = (node) => {
+  const weights = [0.5, 0.3, 0.15, 0.05], sums = [0, 0, 0, 0], at = {p: 0.25}, random = drawsOf(1);
+  const inWords = toldLine(), counts = element("div");
+  const [one, mean] = ["This draw", "Mean of all draws"].map((name) => {
+    const rows = weights.map((weight) => barRow("weight " + fixed(weight, 2), 0, ""));
+    return {node: element("div", {}, element("p", {class: "caption"}, name),
+      element("ol", {class: "bars"}, rows.map((row) => row.node))),
+    set: (numbers) => numbers.forEach((number, j) =>
+      rows[j].set(number * (1 - at.p) / weights[0], fixed(number)))};
+  });
+  let draws = 0;
+  const more = (count) => {
+    let row = [];
+    for (let i = 0; i < count; ++i) {
+      row = weights.map((weight) => (random() < at.p ? 0 : weight / (1 - at.p)));
+      row.forEach((weight, j) => { sums[j] += weight; });
+    }
+    draws += count;
+    one.set(row);
+    mean.set(sums.map((sum) => sum / draws));
+    inWords.textContent = `Draw ${thousands(draws)} adds up to ` +
+      `${fixed(row.reduce((a, b) => a + b), 2)}. The mean of the second weight is ` +
+      `${fixed(sums[1] / draws)}, and without dropout it is 0.3.`;
+  };
+  const restart = () => {
+    sums.fill(0);
+    draws = 0;
+    more(1);
+  };
+  node.append(element("div", {class: "two"}, one.node, mean.node), inWords,
+    panelOf(at, {p: {text: "p, the probability of 0", min: 0, max: 0.9, step: 0.05,
+      show: (p) => fixed(p, 2)}}, restart, button("Draw again", () => more(1), {class: "small"}),
+    button("1,000 draws", () => more(1000), {class: "small"})), counts);
+  barsFigure(counts, {text: "words, T (one head of size 16)", min: 0, max: 8}, 5, (n) => {
+    const pairs = n * (n + 1) / 2, C = 16;
+    return [["products without a cache", n * C * C + pairs * (2 * C * C + 2 * C)],
+      ["products with a cache", 3 * n * C * C + pairs * 2 * C]];
+  });
+  restart();
+};

@@ -86,6 +86,9 @@ function row() {
   return seen.attention[state.layer][state.head][state.query];
 }
 
+// Whether the word that looks is the last one: then the model guesses what comes behind.
+const isLast = () => state.query === seen.tokens.length - 1;
+
 const strongest = (weights) => weights.indexOf(Math.max(...weights));
 
 // "#t=birds+sometimes+walk&l=0&h=0&x=1": a link to what is shown.

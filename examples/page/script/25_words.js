@@ -34,7 +34,7 @@ function lookInWords(tokens, weights, query, most = 3) {
     (j === query ? "itself" : quoted(tokens[j])) + " " + percent(weight)).join(", at ");
 }
 
-// prose("The *loss* of the next #"): a paragraph in which a tap on "loss" shows what it means, and
+// prose("The *loss* of the next #"): a paragraph in which "loss" has its meaning, and
 // # is "word", or what else the model reads.
 function prose(text) {
   return element("p", {}, inline(text));
@@ -47,27 +47,39 @@ function inline(text) {
 
 follow(() => document.querySelectorAll(".unit").forEach((node) => { node.textContent = unit(); }));
 
-let openTerm = null;
-function term(name) {
-  const meaning = page.glossary.find(([known]) => known.split(" (")[0] === name)?.[1];
-  const box = element("span", {id: "meaning", role: "note"}, meaning);
-  const node = button(name, () => {
-    const wasOpen = openTerm?.node === node;
-    openTerm?.box.remove();
-    openTerm?.node.setAttribute("aria-expanded", false);
-    openTerm = wasOpen ? null : {node, box};
-    node.setAttribute("aria-expanded", !wasOpen);
-    if (!wasOpen) node.after(box);
-  }, {class: "term", "aria-expanded": false});
-  return meaning ? node : name;
+// A word with its meaning, which is shown while a pointer or the focus is on it, and after a tap.
+function term(name, meaning = page.glossary.find(([known]) => known.split(" (")[0] === name)?.[1]) {
+  if (!meaning) return name;
+  const box = element("span", {id: "meaning", role: "tooltip"}, meaning);
+  const hide = () => {
+    box.remove();
+    node.removeAttribute("aria-describedby");
+  };
+  const show = () => {
+    const home = node.closest("p, caption");
+    document.getElementById("meaning")?.remove();
+    home.classList.add("tells");
+    home.append(box);
+    node.setAttribute("aria-describedby", "meaning");
+  };
+  const node = button(name, show, {class: "term"});
+  const keydown = (event) => event.key === "Escape" && hide();
+  return fill(node, {on: {mouseenter: show, focus: show, mouseleave: hide, blur: hide, keydown}});
 }
 
 function reportError({unknown, message}) {
   const box = document.getElementById("trouble") ?? element("p", {id: "failed"});
   if (!box.isConnected) document.getElementById("page").prepend(box);
   box.hidden = false;
-  box.textContent = unknown ? "The model has never read " + unknown.map(quoted).join(", ") +
-    ". It knows " + model.frequent.slice(0, 12).map(quoted).join(", ") + " \u2026" : message;
+  box.textContent = unknown ? refusalOf(unknown) : message;
+}
+
+// The words that the story is about stand before the most frequent ones.
+function refusalOf(unknown) {
+  const list = (words) => words.map(quoted).join(", ");
+  const known = [...new Set([...page.story.pairs.flat(), ...model.frequent])].slice(0, 12);
+  return `The model has never read ${list(unknown)}. It knows ${list(known)} \u2026 The picture ` +
+    `is still that of ${quoted(state.sentence)}.`;
 }
 
 function forgetError() {

@@ -103,8 +103,7 @@ async function showStep(step) {
 
 // Two events are worth a word: another likeliest word, and half of the attention on one word.
 function noteEvents() {
-  const isLast = state.query === seen.tokens.length - 1;
-  if (isChanged() || !isLast || state.sentence !== page.story.sentence) return;
+  if (isChanged() || !isLast() || state.sentence !== page.story.sentence) return;
   const best = strongest(row()), [top] = seen.next;
   if (top.p > 0.3) noteEvent("word", top.word);
   if (row()[best] > 0.5) noteEvent("key", best);
@@ -112,7 +111,8 @@ function noteEvents() {
 
 // What lasts less than a tenth of the run is no event.
 function noteEvent(kind, value) {
-  const {events} = learning, last = () => events.findLast((event) => event[kind] !== undefined);
+  const {events} = learning;
+  const last = () => events.filter((event) => event[kind] !== undefined).at(-1);
   if (last()?.[kind] === value) return;
   const isShort = last() && state.step - last().step < model.steps / 10;
   if (isShort) events.splice(events.indexOf(last()), 1);

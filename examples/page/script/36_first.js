@@ -35,14 +35,20 @@ function storyNow() {
   const isAsked = guess !== null && state.sentence === page.story.sentence;
   const answer = !isAsked ? "" : guess === best ? " You said so." :
     ` You had said ${quoted(tokens[guess] ?? "")}.`;
-  const hint = isOn || best === query ? "" : [" Hide ", key(best), ", and see what is left."];
+  const j = hideable(), canHide = !isOn && j > 0 && j !== query;
+  const hint = canHide && [" Hide ", key(j), j === best ? ", and see what is left." :
+    ", and see whether it matters."];
   return [looker, " looks at ", key(best), " ", bold(percent(weights[best])), " and says ", says,
     ".", answer, hint];
 }
 
 // A quiet line: what the page leaves out, or what the reader has set.
 function notesNow() {
+  const animals = page.story.pairs.flat(), isOther = animals.length > 0 && !swapped();
   return [...page.notices,
+    isOther && `The headline speaks of ${animals.join(" and ")}; this sentence has neither.`,
+    isLast() && model.trains && seen.said.length === 0 &&
+      "The text never has this beginning, so what the model says is a guess.",
     seen.cut > 0 && `It reads the last ${model.context} ${unit()}s, not the ${seen.cut} before.`,
     Object.keys(state.rows).length > 0 && "Some weights are set by hand.",
     model.kind === "character" && "It reads letter by letter."].filter(Boolean).join(" ");
@@ -68,14 +74,25 @@ function swapped() {
   return {from, to, sentence: words.map((word) => (word === from ? to : word)).join(" ")};
 }
 
+const oneSpaced = (text) => (model.kind === "word" ? text.trim().replace(/\s+/g, " ") : text);
+
+// A picture of another sentence than the one that is typed says so.
+function markStale(typed) {
+  const isStale = oneSpaced(typed) !== oneSpaced(state.sentence);
+  document.querySelector("#first .figure").classList.toggle("stale", isStale);
+}
+
 // The sentence as it is typed: it is read when the model knows all of its words.
 async function readSentence(text, isDone) {
-  const sentence = model.kind === "word" ? text.trim().replace(/\s+/g, " ") : text;
+  const sentence = oneSpaced(text);
   forgetError();
   if (sentence === "") return;
   const unknown = await engine.unknown(sentence);
   if (unknown.length === 0) await change({sentence});
-  else if (isDone || text.endsWith(" ") || unknown.length > 1) reportError({unknown});
+  else {
+    markStale(text);
+    if (isDone || text.endsWith(" ") || unknown.length > 1) reportError({unknown});
+  }
 }
 
 function allHeads() {
@@ -136,6 +153,7 @@ function controls() {
     if (pair) other.replaceChildren(bdi(pair.from), " \u2192 ", bdi(pair.to));
     undo.hidden = !isChanged();
     if (document.activeElement !== own) own.value = state.sentence;
+    markStale(own.value);
     if (choices.length !== heads.length)
       choices.replaceChildren(...heads.map(({at, name}) => element("option", {value: at}, name)));
     choices.hidden = heads.length === 1;
@@ -163,5 +181,13 @@ function firstPart() {
     element("h1", {}, page.story.title), element("p", {class: "lede"}, page.story.lede),
     element("div", {class: "card"}, element("div", {class: "figure"}, stage.node, next.node), told,
       element("p", {id: "trouble", role: "alert", hidden: true, on: {click: forgetError}}), note,
-      controls(), timePart()));
+      controls(), timePart()), waysOn());
+}
+
+// The ways on from the first screen: a lesson, if the page has the course, and two of its parts.
+function waysOn() {
+  const lesson = nextLesson(), link = (href, ...inside) => element("a", {href}, inside);
+  return element("nav", {id: "on", "aria-label": "Where to go on"},
+    lesson && bookLink(lesson.name, "Next lesson: ", lesson.title),
+    link(lesson ? "#laboratory" : "#grid", "Laboratory"), link("#own-text", "Your own text"));
 }

@@ -1,5 +1,6 @@
 // The gradient of a score: which way each score lowers the loss, and a nudge that proves it.
 
+const fullSlope = 0.05;  // fills a bar, if no slope of the row is larger
 const nudges = Array.from({length: 25}, (_, i) => (i - 12) / 4);
 
 function gradientPart() {
@@ -29,7 +30,7 @@ function gradientPart() {
     const {layer, head, query, key} = state, asked = question();
     slopes = (await engine.gradient(asked))[layer][head][query];
     losses = await engine.nudged(asked, {layer, head, query, key}, nudges);
-    const most = Math.max(...slopes.map(Math.abs), 1e-12);
+    const most = Math.max(...slopes.map(Math.abs), fullSlope);
     const visible = slopes.slice(0, isCausal() ? query + 1 : undefined);
     const hasFocus = list.contains(document.activeElement);
     list.replaceChildren(...visible.map((slope, j) =>
@@ -44,7 +45,8 @@ function gradientPart() {
 }
 
 function pullButton(j, slope, most) {
-  const text = Math.abs(slope) < 5e-7 ? "\u2014" : slope < 0 ? "look more" : "look less";
+  const text = Math.abs(slope) < 0.01 * fullSlope ? "nearly 0" :
+    slope < 0 ? "look more" : "look less";
   const name = label(seen.tokens[j]), {node} = barRow(name, Math.abs(slope) / most, text);
   return button([...node.childNodes], () => change({key: j}), {
     class: "pull" + (slope < 0 ? " rise" : ""), "data-key": j, "aria-pressed": j === state.key,

@@ -7,6 +7,7 @@ const book = {open: null, guesses: {}, endFigure: null};
 const lessonAt = (name) => page.book.findIndex((lesson) => lesson.name === name);
 const bookLink = (name, ...inside) => element("a", {href: "#lesson=" + name}, inside);
 const guessesOf = ({name}) => book.guesses[name] ?? [];
+const nextLesson = () => page.book.find((lesson) => !isGuessed(lesson)) ?? page.book[0];
 const isGuessed = (lesson) => lesson.guesses.every((_, i) => guessesOf(lesson)[i]);
 
 // The part of the address that is the book's.
@@ -47,7 +48,7 @@ function bookPart() {
 // The chapters, in two tracks.
 function drawContents() {
   const tracks = [...new Set(page.book.map(({name}) => name.split("/")[0]))];
-  const next = page.book.find((lesson) => !isGuessed(lesson)) ?? page.book[0];
+  const next = nextLesson();
   const done = page.book.filter((lesson) => lesson.guesses.length && isGuessed(lesson)).length;
   const row = (lesson) => element("li", {}, bookLink(lesson.name, lesson.title),
     lesson.guesses.length > 0 && isGuessed(lesson) && element("b", {class: "value-ink"}, " \u2713"),
@@ -61,8 +62,8 @@ function drawContents() {
   });
   document.getElementById("book").replaceChildren(
     element("h2", {id: "book-title"}, "The course"),
-    element("p", {}, `${page.book.length} lessons. Each has a question and your guess, nearly ` +
-      "all a figure that you move."),
+    element("p", {}, `${page.book.length} lessons, each with a question, your guess and a ` +
+      "figure that you move."),
     element("p", {class: "controls begin"}, bookLink(next.name, element("b", {}, done ? "Go on: " :
       "Begin: "), next.title), done > 0 && element("span", {class: "caption"}, `${done} guessed`)),
     ...chapters);
@@ -131,14 +132,13 @@ function guessPart(lesson, show) {
       };
       return element("form", {class: "controls", on: {submit}},
         element("label", {for: "guess-" + i}, rich(text, lesson)), input,
-        element("button", {class: "go"}, "Guess"));
+        element("button", {class: "go"}, "Guess"),
+        element("span", {class: "caption"}, "0.5 or 0,5"));
     }
-    const all = choices.map((choice) => button(rich(choice, lesson), () => {
-      all.forEach((one, at) => one.setAttribute("aria-pressed", choices[at] === choice));
-      take(i, choice);
-    }, {"aria-pressed": String(given[i] === choice)}));
-    return element("div", {class: "controls", role: "group", "aria-label": text},
-      element("span", {}, rich(text, lesson)), all);
+    const row = choicesOf(choices.map((choice) => rich(choice, lesson)),
+      choices.indexOf(given[i]), (at) => take(i, choices[at]));
+    row.prepend(element("span", {}, ...rich(text, lesson)));
+    return fill(row, {"aria-label": text});
   });
   skip.hidden = isGuessed(lesson);
   return element("div", {class: "card guess"}, element("h2", {}, "Your guess"),
@@ -148,11 +148,12 @@ function guessPart(lesson, show) {
 
 // "You guessed 36; it is 21." and what 36 would have meant.
 function verdictOn({label: text, choices, answer, others}, guess, lesson) {
-  const number = (from) => Number(from.replace(/,/g, "").replace("\u2212", "-"));
-  const a = number(answer), g = number(guess ?? "x");
+  const numberOf = (from) => Number(from.replace("\u2212", "-")  // 1,024 and 0,18
+    .replace(/^-?[1-9]\d{0,2}(,\d{3})+/, (whole) => whole.replaceAll(",", "")).replace(",", "."));
+  const a = numberOf(answer), g = numberOf(guess ?? "x");
   const near = Number.isInteger(a) && Math.abs(a) < 1000 ? 1e-9 : 0.02 * Math.abs(a);
   const isRight = guess === answer || (choices.length === 0 && Math.abs(g - a) <= near);
-  const is = ([other]) => other === guess || number(other) === g;
+  const is = ([other]) => other === guess || numberOf(other) === g;
   const meant = Object.entries(others).find(is)?.[1] ?? others.other;
   const name = lesson.guesses.length > 1 ? [rich(text, lesson), ": "] : [];
   const told = !guess ? ["it is ", element("b", {}, answer), "."] :
@@ -162,11 +163,35 @@ function verdictOn({label: text, choices, answer, others}, guess, lesson) {
   return element("p", {class: isRight ? "in-words right" : "in-words"}, name, told);
 }
 
-// `code`, **bold**, [a lesson](mask.md), and W_Q with its index below.
-function rich(text, lesson) {
+// The words of earlier lessons that this one does not explain itself: {name: meaning}.
+function wordsBefore(lesson) {
+  const wordsOf = ({blocks}) => blocks.filter(({kind}) => kind === "word");
+  const own = new Set(wordsOf(lesson).map(({text}) => text));
+  return new Map(page.book.slice(0, lessonAt(lesson.name)).flatMap(wordsOf)
+    .filter(({text}) => !own.has(text)).map(({text, meaning}) => [text, meaning]));
+}
+
+// A function that makes the first of these words in a paragraph a term, and takes it from them.
+function markOne(words) {
+  let isDone = false;
+  return (text) => {
+    const names = [...words.keys()].sort((a, b) => b.length - a.length)
+      .map((name) => name.replace(/[^\w ]/g, "\\$&")).join("|");
+    const found = !isDone && names && text.match(new RegExp(`\\b(${names})s?\\b`));
+    if (!found) return text;
+    const [whole, name] = found, end = found.index + whole.length;
+    const node = term(whole, words.get(name).replace(/`|\*\*/g, ""));
+    isDone = words.delete(name);
+    return [text.slice(0, found.index), node, text.slice(end)];
+  };
+}
+
+// `code`, **bold**, [a lesson](mask.md), and W_Q with its index below; mark(text) is made of what
+// is none of these.
+function rich(text, lesson, mark = (plain) => plain) {
   const marks = /(`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\([\w./]+\.md\)|\bd?[a-zA-Z]_[A-Za-z0-9]\b)/;
   return text.split(marks).map((part, i) => {
-    if (i % 2 === 0) return part;
+    if (i % 2 === 0) return mark(part);
     if (part[0] === "`") return element("code", {}, part.slice(1, -1));
     if (part[0] === "*") return element("b", {}, part.slice(2, -2));
     if (part[0] !== "[") return [part.split("_")[0], element("sub", {}, part.split("_")[1])];
@@ -178,7 +203,7 @@ function rich(text, lesson) {
 
 // Lines one below the other are one table; claims one below the other are folded together.
 function blocksOf(lesson) {
-  const nodes = [], groups = [];
+  const nodes = [], groups = [], words = wordsBefore(lesson);
   for (const block of lesson.blocks) {
     const kind = block.kind === "picture" ? "line" : block.kind;
     if (groups.at(-1)?.kind !== kind) groups.push({kind, blocks: []});
@@ -199,15 +224,13 @@ function blocksOf(lesson) {
         count === 1 ? "1 claim, checked" : `${count} claims, all checked`, "claims",
       element("ul", {class: "plain"}, each(({text, holds}) =>
         element("li", {}, mark(holds), rich(text, lesson))))));
-    } else if (kind === "slip") {
-      nodes.push(...texts.map((text) => folded("A slip in the notes", "slip",
-        text.split("\n").map((line) => element("p", {}, rich(line, lesson))))));
     } else if (kind === "word") {
       nodes.push(element("dl", {class: "define"}, each(({text, meaning}) =>
         [element("dt", {}, element("dfn", {}, text)), element("dd", {}, rich(meaning, lesson))])));
     } else {
       nodes.push(...texts.map((text) =>
-        element(kind === "part" ? "h3" : "p", {}, rich(text, lesson))));
+        kind === "part" ? element("h3", {}, rich(text, lesson)) :
+          element("p", {}, rich(text, lesson, markOne(words)))));
     }
   }
   return nodes;

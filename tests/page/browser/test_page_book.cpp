@@ -22,8 +22,8 @@ TEST_CASE("page book: a lesson by its address, a guess, a figure, the next lesso
   };
   CHECK_THAT(guess("0.5"), StartsWith("you guessed 0.5; it is 0.986: that is an even split"));
   CHECK_THAT(guess("0.7"), StartsWith("you guessed 0.7; it is 0.986: the scores of the adj"));
-  CHECK(guess("0.98") == "you guessed 0.98, and it is 0.986.");
-  CHECK(browser.is_true("location.hash.includes('attention/one_head=0.98')"));
+  CHECK(guess("0,98") == "you guessed 0,98, and it is 0.986.");
+  CHECK(browser.is_true("location.hash.includes('attention/one_head=0%2C98')"));
 
   // Keys make 'blue' no adjective: its weight falls, and all weights are those of fledge_head().
   const std::string bar = "t.one('[aria-label=\"blue, adjective\"]')",
@@ -43,7 +43,7 @@ TEST_CASE("page book: a lesson by its address, a guess, a figure, the next lesso
       "out.weights[3].every((weight, j) => Math.abs(weight - " +
       weights + "[j]) < 6e-4))"));
 
-  // Claims and slips are folded; a text is a text; a link leads to the lesson.
+  // Claims are folded; a text is a text; a link leads to the lesson.
   CHECK(
       browser.is_true("!t.one('#lesson details').open && !t.one('#lesson p b b') && "
                       "t.text('#lesson').includes('<b>Not a tag</b>, and 2 * 3 * 4 is')"));

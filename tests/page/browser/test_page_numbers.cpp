@@ -135,7 +135,7 @@ constexpr const char* wrong_numbers = R"js((base64) => {
   all("#gradient .pull").forEach((row) => {
     const s = slope(Number(row.dataset.key)), shown = row.ariaLabel.match(/\S+e[-+]\d+/)?.[0] ?? "";
     near("slopes", shown, s, 0.05 * Math.abs(s), 1e-6);
-    if (Math.abs(s) > 1e-5) same("sign", text(row).includes(s < 0 ? "more" : "less"), true);
+    same("sign", text(row).includes(Math.abs(s) < 5e-4 ? "near" : s < 0 ? "more" : "less"), true);
   });
   for (const [id, x] of [["#foretold", 0.5 * slope(key)], ["#found", nudged - loss]]) {
     const shown = seen.said.length ? text(one(id)) : "";
