@@ -60,12 +60,4 @@ void Lesson::claim_rate(int count, int runs, int least, std::string_view what) {
         formatted("%d of %d seeds (at least %d): ", count, runs, least) + std::string(what));
 }
 
-void Lesson::slip(std::string_view note, std::string_view says, std::string_view comes_out,
-                  std::string_view why) {
-  print("   " + paint_.accent("slip in note " + std::string(note)));
-  print_labelled("      says        ", says);
-  print_labelled("      comes out   ", comes_out);
-  print_labelled("      why         ", why);
-}
-
 }  // namespace support

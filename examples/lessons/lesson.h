@@ -39,10 +39,6 @@ class Lesson {
   void claim_near(double value, double expected, double tolerance, std::string_view what);
   /// Holds if count is `least` or more of `runs`: "   ok     97 of 100 seeds (at least 95): what".
   void claim_rate(int count, int runs, int least, std::string_view what);
-  /// A slip in a source note, "000" to "004": the words of the note, the right result, and the
-  /// reason. The lesson proves it by claims. All slips stand in examples/NOTES.md.
-  void slip(std::string_view note, std::string_view says, std::string_view comes_out,
-            std::string_view why);
 
   /// Prints a line as it is.
   void print(const std::string& line) const;

@@ -83,9 +83,13 @@ Guess guess_of(const std::string& text) {
   return guess;
 }
 
-/// The number of a text such as "1,024" or "-0.5"; not a number for other texts.
+/// The number of a text such as "1,024", "-0.5" or "0,18"; not a number for other texts.
 double number_of(std::string text) {
-  std::erase(text, ',');
+  const std::size_t comma = text.find(',');
+  if (comma != std::string::npos && text[0] != '0' && (text.size() - comma) % 4 == 0)
+    std::erase(text, ',');
+  else
+    std::replace(text.begin(), text.end(), ',', '.');
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
   return text.empty() || *end != '\0' ? std::nan("") : number;
@@ -216,8 +220,6 @@ void LessonText::read_block(const Lines& lines) {
     if (!take_until(text, "] ", before))
       refuse("a claim is written - [name] what. This is not: " + text);
     add(Kind::claim, text, before.substr(3));
-  } else if (begins(first, "> ")) {
-    add(Kind::slip, text.substr(2));
   } else if (begins(first, "**") && text.ends_with("**") && text.size() > 4) {
     const std::string term = text.substr(2, text.size() - 4);
     if (!glossary_.contains(term)) refuse("GLOSSARY.md has no row for the new word " + term);
@@ -225,7 +227,7 @@ void LessonText::read_block(const Lines& lines) {
   } else if (begins(text, "{{") && text.find("}}") == text.size() - 2) {
     add(Kind::picture, text, text.substr(2, text.size() - 4));
   } else if (begins(first, "#") || begins(first, "|") || begins(first, "```") ||
-             begins(first, "- ")) {
+             begins(first, "- ") || begins(first, "> ")) {
     refuse("lesson_text.h lists what may begin a block. This may not: " + text);
   } else {
     add(Kind::paragraph, text);
@@ -300,16 +302,6 @@ void LessonText::print(const TextBlock& block) {
       checks_.at(block.name)(text);
       claims_[block.name] = to_.last_claim();
       return;
-    case Kind::slip: {
-      std::string rest = text, note, says, comes_out;
-      if (!take_until(rest, ": ", note) || !take_until(rest, " > comes out: ", says) ||
-          !take_until(rest, " > why: ", comes_out))
-        refuse(
-            "a slip has three lines, of which the second begins with > comes out: and the third "
-            "with > why: This has not: " +
-            text);
-      return to_.slip(note, says, comes_out, rest);
-    }
   }
 }
 
@@ -369,7 +361,7 @@ std::string LessonText::verdict(const Guess& guess, const std::string& given) co
 
 std::string LessonText::json() const {
   using fledge::Json;
-  const char* const kinds[] = {"part", "paragraph", "line", "picture", "word", "claim", "slip"};
+  const char* const kinds[] = {"part", "paragraph", "line", "picture", "word", "claim"};
   std::vector<Json> guesses, blocks, reading, trials;
   for (const Guess& guess : guesses_) {
     Json::Members others;
@@ -383,8 +375,6 @@ std::string LessonText::json() const {
     Json::Members members{{"kind", kinds[static_cast<int>(block.kind)]}};
     const bool is_claim = block.kind == Kind::claim;
     std::string text = is_claim ? claims_.at(block.name).text : filled(block.text);
-    std::size_t at = block.kind == Kind::slip ? text.find(" > ") : std::string::npos;
-    for (; at != std::string::npos; at = text.find(" > ")) text.replace(at, 3, "\n");
     members.emplace_back("text", text);
     if (is_claim) members.emplace_back("holds", claims_.at(block.name).holds);
     if (block.kind == Kind::word) members.emplace_back("meaning", block.name);

@@ -23,9 +23,6 @@
 //     - [name] what holds                          a claim that the program checks
 //     **Exercise.** 10: what it asks               behind the parts: an exercise to do now
 //     [the mask](mask.md)                          in a text: a lesson, which the page links
-//     > 000: the words of the note                 a slip in a note, in three lines:
-//     > comes out: the right result
-//     > why: the reason
 //     ## Read in the code                          behind the parts: places in the sources
 //     - `engine/ops/softmax.cpp`, `softmax`: what stands there
 //     ## Try                                       behind it: options to play with
@@ -51,7 +48,7 @@ struct SourcePlace {
 
 /// A block of a text, as it is printed.
 struct TextBlock {
-  enum class Kind { part, paragraph, line, picture, word, claim, slip };
+  enum class Kind { part, paragraph, line, picture, word, claim };
   Kind kind;
   std::string text, name;  // the name of a picture or claim; the meaning of a word
 };

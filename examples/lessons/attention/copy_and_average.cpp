@@ -77,7 +77,6 @@ void averaging(LessonText& to) {
   to.claim("both weights", worst < 1e-14);
   to.claim("mean", last < 1e-7);
   to.claim_near("with ln 3", number(shares, 0) / number(shares, 1), 3, 1e-12);
-  to.set("formula at 1", formula(1));
 }
 
 void take_out(LessonText& to) {

@@ -109,7 +109,6 @@ void small_noise(LessonText& to) {
   const double measured = spread(difference, 1.0 / draws).deviation;
   to.set("spread", measured);
   to.claim("difference", std::abs(measured - 0.2) < 0.01);
-  to.set_all("spread by sqrt", 2 * beta * std::sqrt(alpha), "spread by the note", 2 * beta * alpha);
 }
 
 /// One head, with keys whose length varies.
@@ -144,7 +143,6 @@ void two_heads(LessonText& to) {
   // With the true keys, the axes, the scores of a query are its coordinates.
   const double plain = number(softmax(axis(0)), 0);
   to.claim_near("short query", plain, std::exp(1.0) / (std::exp(1.0) + n - 1), 1e-15);
-  to.set_all("plain", plain, "long query", number(softmax(axis(0) * beta), 0));
 }
 
 /// One head and two heads for another variance of the length of key a.

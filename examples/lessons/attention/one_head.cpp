@@ -81,10 +81,10 @@ Table table_of(const Row& row) {
   Table table(
       {{"'bird' looks at"}, {"q.k"}, {"score"}, {"exp(score)"}, {"weight"}, {"weight * value"}});
   for (std::size_t j = 0; j < n; ++j)
-    table.row("%s | %.3g | %.3f | %.3f | %.4f | %s", words[j], row.products[j], row.scores[j],
+    table.row("%s | %.3g | %.4f | %.2f | %.4f | %s", words[j], row.products[j], row.scores[j],
               row.exps[j], row.weights[j],
               digits(Pair{row.weights[j] * v[j][0], row.weights[j] * v[j][1]}).c_str());
-  table.row("sum |  |  | %.3f | %.4f | %s", row.sum,
+  table.row("sum |  |  | %.2f | %.4f | %s", row.sum,
             std::accumulate(row.weights.begin(), row.weights.end(), 0.0),
             digits(row.received).c_str());
   return table;

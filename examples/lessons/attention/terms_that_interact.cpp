@@ -66,8 +66,6 @@ void two_changes(LessonText& to) {
   to.set_all("changes", table, "weight of birds", a[6], "weight of walk", a[8], "left", left);
   to.claim("fixed", largest(fixed_left) < 1e-15);
   to.claim("computed", left > 0.01);
-  const double two = 0.6 * numbers(V)[0] + 0.1 * numbers(V)[3], third = 0.4 * numbers(V)[6];
-  to.set_all("by d_k terms", two, "by n terms", two + third);
 }
 
 void two_parts_of_a_change(LessonText& to) {

@@ -27,7 +27,7 @@ std::string five_likeliest(const Models& models, const std::string& prompt) {
   for (const auto& [token, p] : most_likely(after, 5)) {
     const double x = value_of(before[token]), y = value_of(after[token]);
     const std::string word = blanks::word_of(models.corpus, token, "line end");
-    table.row("   %s | %.2f | %.2f | %.4f | %.2f | %.0f | %.4f", word.c_str(), x, std::exp(x),
+    table.row("   %s | %.3f | %.3f | %.4f | %.2f | %.0f | %.4f", word.c_str(), x, std::exp(x),
               std::exp(x) / sum_before, y, std::exp(y), std::exp(y) / sum_after);
   }
   table.row("   all words |  | %.2f | 1 |  | %.0f | 1", sum_before, sum_after);

@@ -116,17 +116,6 @@ std::map<std::string, Lines> quotations(const char* page, const std::string& mar
   return all;
 }
 
-/// What each slip of a lesson says, in one line each: "slip in note 000 says … why …".
-Lines slips_of(const Lines& output) {
-  Lines slips;
-  for (auto line = output.begin(); line != output.end(); ++line) {
-    const auto is_over = [](const std::string& next) { return !next.starts_with("      "); };
-    if (has(*line, "slip in note 00"))
-      slips.push_back(joined({line, std::find_if(line + 1, output.end(), is_over)}));
-  }
-  return slips;
-}
-
 // -- Terms -----------------------------------------------------------------------------------------
 
 struct Term {
@@ -404,25 +393,6 @@ TEST_CASE("course: what READMEs quote of make run is what birds prints, one of t
     INFO("quoted:  " << all[i] << "\nprinted: " << printed[i]);
     CHECK(same_line(all[i], printed[i], slack));
   }
-}
-
-TEST_CASE("course: NOTES.md has every slip that a lesson prints, in a table, and no other") {
-  std::size_t rows = 0, said = 0;
-  for (const std::string& line : lines_in(source_root / "examples/NOTES.md")) {
-    if (!line.starts_with("| 00") || line.substr(5, 2) != " |") continue;
-    const Lines row = cells_of(line);  // note, the note says, comes out, why, lesson
-    INFO(line);
-    if (row.size() != 5) continue;
-    ++rows;
-    const std::string slip =
-        joined({"slip in note", row[0], "says", row[1], "comes out", row[2], "why", row[3]});
-    const Lines slips = slips_of(output_of(row[4]));
-    CHECK(std::any_of(slips.begin(), slips.end(),
-                      [&](const std::string& one) { return same_line(slip, one); }));
-  }
-  for (const std::string& name : lessons_of_the_course()) said += slips_of(output_of(name)).size();
-  CHECK(rows == said);
-  CHECK(rows > 0);
 }
 
 TEST_CASE("course: NOTES.md and GLOSSARY.md name only lessons that exist") {
