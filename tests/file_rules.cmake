@@ -3,8 +3,9 @@ cmake_minimum_required(VERSION 3.22)
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH root)
 set(faults "")
 
-# The programs of one file: at most 250 lines, no header of ours, and a transcript. The text that the
-# birds learn is data: the same file as in examples/support/built_in_text.inc.
+# The programs of one file: at most 250 lines, 180 of the one to read first, no header of ours, and a
+# transcript. The text that the birds learn is data: the same file as in
+# examples/support/built_in_text.inc.
 file(READ ${root}/tests/command/one_file.txt transcript)
 file(GLOB one_file RELATIVE ${root} ${root}/examples/*.cpp)
 list(REMOVE_ITEM one_file examples/birds.cpp)
@@ -12,8 +13,12 @@ foreach(path IN LISTS one_file)
   file(READ ${root}/${path} text)
   string(REGEX MATCHALL "\n" line_ends "${text}")
   list(LENGTH line_ends lines)
-  if(lines GREATER 250)
-    string(APPEND faults "  ${path}: ${lines} lines, the most for a program of one file is 250\n")
+  set(most 250)
+  if(path MATCHES "birds_first")
+    set(most 180)
+  endif()
+  if(lines GREATER most)
+    string(APPEND faults "  ${path}: ${lines} lines, at most ${most}\n")
   endif()
   string(REPLACE "#include \"support/built_in_text.inc\"" "" text "${text}")
   string(FIND "${text}" "#include \"" found)

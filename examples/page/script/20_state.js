@@ -86,7 +86,7 @@ function row() {
   return seen.attention[state.layer][state.head][state.query];
 }
 
-// Whether the word that looks is the last one: then the model guesses what comes behind.
+// Whether the word that looks is the last one: then the model guesses what comes next.
 const isLast = () => state.query === seen.tokens.length - 1;
 
 const strongest = (weights) => weights.indexOf(Math.max(...weights));

@@ -1,4 +1,5 @@
-// examples/birds_in_one_file.cpp finds what `make run` finds. Its check and wrong gradients: planted/bugs.txt.
+// examples/birds_in_one_file.cpp finds what `make run` finds. planted/bugs.txt has wrong gradients,
+// which its own check must notice.
 #include <cmath>
 #include <sstream>
 

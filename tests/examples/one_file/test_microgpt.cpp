@@ -1,4 +1,5 @@
-// examples/microgpt.cpp repeats the published run. Its check and wrong gradients: planted/bugs.txt.
+// examples/microgpt.cpp repeats the published run. planted/bugs.txt has wrong gradients, which its
+// own check must notice.
 #include <cmath>
 #include <cstdlib>
 #include <sstream>
