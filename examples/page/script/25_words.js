@@ -79,7 +79,7 @@ function refusalOf(unknown) {
   const list = (words) => words.map(quoted).join(", ");
   const known = [...new Set([...page.story.pairs.flat(), ...model.frequent])].slice(0, 12);
   return `The model has never read ${list(unknown)}. It knows ${list(known)} \u2026 The picture ` +
-    `is still that of ${quoted(state.sentence)}.`;
+    "is still that of the sentence before.";
 }
 
 function forgetError() {
