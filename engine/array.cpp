@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <ostream>
 #include <type_traits>
 
 #include "engine/base/errors.h"
@@ -136,25 +138,45 @@ Array random_normal(const Shape& shape, double mean, double deviation, Rng& rng)
   return draws;
 }
 
-std::string to_string(const Array& array) {
-  if (!array.exists()) return "no array";
+namespace {
+
+// Appends the elements of an axis, which begin at `first`. Of an axis longer than `most` it appends
+// the first three and the last three. If `most` is given, a row stands on a line.
+void append_axis(std::string& text, const Array& array, int axis, Dim first,
+                 std::optional<Dim> most) {
   const Shape& shape = array.shape();
-  std::string text;
-  for (Dim i = 0; i < array.size(); ++i) {
-    Dim block = 1;  // a bracket opens where the index of all later axes is zero
-    std::string open, close;
-    for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-      block *= shape[axis];
-      if (i % block == 0) open += '[';
-      if ((i + 1) % block == 0) close += ']';
+  if (axis == shape.rank()) return message::append(text, value_of(array[first]));
+  const bool of_rows = axis + 1 < shape.rank();
+  Dim step = 1;
+  for (int later = axis + 1; later < shape.rank(); ++later) step *= shape[later];
+  text += '[';
+  for (Dim i = 0; i < shape[axis]; ++i) {
+    if (i > 0) text += ',';
+    if (i > 0)
+      text += of_rows && most ? '\n' + std::string(static_cast<std::size_t>(axis) + 1, ' ') : " ";
+    if (i == 3 && most && shape[axis] > *most) {
+      text += "...";
+      i = shape[axis] - 4;
+    } else {
+      append_axis(text, array, axis + 1, first + i * step, most);
     }
-    if (i > 0) text += ", ";
-    text += open;
-    message::append(text, value_of(array[i]));
-    text += close;
   }
-  return array.size() == 0 ? "[] " + to_string(shape) : text;
+  text += ']';
 }
+
+std::string text_of(const Array& array, std::optional<Dim> most) {
+  if (!array.exists()) return "no array";
+  if (array.size() == 0) return "[] " + to_string(array.shape());
+  std::string text;
+  append_axis(text, array, 0, 0, most);
+  return text;
+}
+
+}  // namespace
+
+std::string to_string(const Array& array) { return text_of(array, {}); }
+
+std::ostream& operator<<(std::ostream& out, const Array& array) { return out << text_of(array, 8); }
 
 std::vector<double> to_vector(const Array& array) {
   std::vector<double> values(static_cast<std::size_t>(array.size()));

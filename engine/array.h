@@ -4,6 +4,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -95,6 +96,9 @@ Array random_normal(const Shape& shape, double mean, double deviation, Rng& rng)
 
 /// "[[1, 2], [3, 4]]" with at most 6 digits a number.
 std::string to_string(const Array& array);
+
+/// For the eye: a row on a line; of an axis longer than 8 the first three and the last three.
+std::ostream& operator<<(std::ostream& out, const Array& array);
 
 /// The numbers as doubles, row by row.
 std::vector<double> to_vector(const Array& array);

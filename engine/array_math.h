@@ -72,6 +72,15 @@ inline Array operator-(const Array& a) {
 inline Array operator*(const Array& a, Real factor) {
   return map(a, [factor](Real x) { return x * factor; });
 }
+inline Array operator*(Real factor, const Array& a) { return a * factor; }
+inline Array operator+(const Array& a, Real number) {
+  return map(a, [number](Real x) { return x + number; });
+}
+inline Array operator+(Real number, const Array& a) { return a + number; }
+inline Array operator-(const Array& a, Real number) { return a + -number; }
+inline Array operator-(Real number, const Array& a) {
+  return map(a, [number](Real x) { return number - x; });
+}
 
 /// The sum over `axes` (0 … rank − 1, sorted), which stay as size 1. Pairwise, in a fixed order.
 Array sum_over(const Array& x, std::span<const int> axes);

@@ -91,6 +91,15 @@ Edge wrt(const Tensor& x, F rule) {
   });
 }
 
+/// What is no rule is refused in one sentence.
+template <class F>
+requires(!Rule<F>) Edge wrt(const Tensor&, F) {
+  static_assert(Rule<F>,
+                "wrt(x, rule): a rule takes const Array& dy and returns an Array, dx; it computes "
+                "with Arrays, not with Tensors");
+  return {};
+}
+
 /// The same for rules that touch few elements of dx: rule(dy, dx) adds into dx, which starts at
 /// zero or at the sum that other nodes have contributed. So several row lookups in one table share
 /// one gradient buffer.

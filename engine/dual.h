@@ -66,6 +66,25 @@ inline Dual tanh(Dual x) {
   return {std::tanh(x.value), 4 * p * w * w * x.tangent};
 }
 
+/// sin' = cos
+inline Dual sin(Dual x) { return {std::sin(x.value), std::cos(x.value) * x.tangent}; }
+
+/// cos' = −sin
+inline Dual cos(Dual x) { return {std::cos(x.value), -std::sin(x.value) * x.tangent}; }
+
+/// (eˣ − 1)' = eˣ
+inline Dual expm1(Dual x) { return {std::expm1(x.value), std::exp(x.value) * x.tangent}; }
+
+/// log(1 + x)' = 1 / (1 + x); with tangent 0 the result has tangent 0, as for log
+inline Dual log1p(Dual x) {
+  return {std::log1p(x.value), x.tangent == 0 ? 0 : x.tangent / (1 + x.value)};
+}
+
+/// |x|' is the sign of x, and 0 at 0
+inline Dual abs(Dual x) {
+  return {std::abs(x.value), x.value == 0 ? 0 : x.value < 0 ? -x.tangent : x.tangent};
+}
+
 /// φ' = −x·φ      φ = 0 far out, where x may be infinite
 inline Dual normal_density(Dual x) {
   const double y = fledge::normal_density(x.value);

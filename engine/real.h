@@ -44,6 +44,7 @@ using Real = float;
 #endif
 
 // The elementary functions of Real, found by these names whatever Real is.
+using std::abs;
 using std::exp;
 using std::isfinite;
 using std::isnan;

@@ -1,5 +1,7 @@
 #include "engine/tensor.h"
 
+#include <ostream>
+
 #include "engine/autograd.h"
 #include "engine/base/errors.h"
 
@@ -59,5 +61,9 @@ Tensor parameter(Array value) {
 }
 
 std::string to_string(const Tensor& tensor) { return to_string(tensor.value()); }
+
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
+  return out << (tensor.exists() ? tensor.value() : Array());
+}
 
 }  // namespace fledge

@@ -3,6 +3,8 @@
 // captured, so any other intermediate result is freed with its last handle. Next: autograd.h.
 #pragma once
 
+#include <concepts>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +22,13 @@ class Tensor {
   Tensor(Array value) : value_(std::move(value)) {}
   /// A constant of shape ().
   Tensor(double value) : value_(Array::full({}, Real(value))) {}
+  /// Indices are refused in one sentence, whatever op they are given to.
+  template <std::same_as<Indices> I>
+  Tensor(const I&) {
+    static_assert(!std::same_as<I, Indices>,
+                  "Indices are whole numbers without a gradient, and no Tensor: give them to "
+                  "embedding(), cross_entropy() or gather(), or make an Array of numbers");
+  }
   /// What record() returns: a value and its node.
   Tensor(Array value, Handle<Node> node) : value_(std::move(value)), node_(std::move(node)) {}
 
@@ -70,5 +79,7 @@ class Tensor {
 Tensor parameter(Array value);
 
 std::string to_string(const Tensor& tensor);
+/// As an array: see array.h.
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
 }  // namespace fledge

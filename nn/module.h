@@ -44,23 +44,27 @@ class Mode {
 
 /// Calls f("h.0.attn.c_attn.weight", tensor) for every tensor, in the order of declaration. A
 /// tensor with two names (tied weights) is visited twice.
-template <Module M, class F>
+template <class M, class F>
 void for_each_name(const M& module, F&& f, const std::string& path = "") {
-  module.visit([&]<class Part>(std::string_view name, const Part& part) {
-    const std::string here = path + std::string(name);
-    if constexpr (std::same_as<Part, Tensor>) {
-      if (part.exists()) f(here, part);
-    } else if constexpr (Module<Part>) {
-      for_each_name(part, f, here + ".");
-    } else {  // a list of modules
-      for (std::size_t i = 0; i < part.size(); ++i)
-        for_each_name(part[i], f, here + "." + std::to_string(i) + ".");
-    }
-  });
+  if constexpr (std::same_as<M, Tensor>) {
+    if (module.exists()) f(path, module);
+  } else if constexpr (Module<M>) {
+    const std::string before = path.empty() ? "" : path + ".";
+    module.visit([&](std::string_view name, const auto& part) {
+      for_each_name(part, f, before + std::string(name));
+    });
+  } else if constexpr (requires { module.size(), module[0]; }) {  // a list of modules
+    for (std::size_t i = 0; i < module.size(); ++i)
+      for_each_name(module[i], f, path + "." + std::to_string(i));
+  } else {
+    static_assert(Module<M>,
+                  "a module must list its parts (tensors, modules, vectors of modules) by name: "
+                  "void visit(auto&& f) const { f(\"weight\", weight); }");
+  }
 }
 
 /// Every parameter once, with its first name. Constant tensors are left out.
-template <Module M>
+template <class M>
 std::vector<std::pair<std::string, Tensor>> named_parameters(const M& module) {
   std::vector<std::pair<std::string, Tensor>> found;
   for_each_name(module, [&](const std::string& name, const Tensor& tensor) {
@@ -72,7 +76,7 @@ std::vector<std::pair<std::string, Tensor>> named_parameters(const M& module) {
   return found;
 }
 
-template <Module M>
+template <class M>
 std::vector<Tensor> parameters(const M& module) {
   std::vector<Tensor> found;
   for (const auto& [name, tensor] : named_parameters(module)) found.push_back(tensor);
@@ -80,14 +84,14 @@ std::vector<Tensor> parameters(const M& module) {
 }
 
 /// How many numbers the module learns. Tied weights count once.
-template <Module M>
+template <class M>
 Dim count_parameters(const M& module) {
   Dim count = 0;
   for (const Tensor& tensor : parameters(module)) count += tensor.size();
   return count;
 }
 
-template <Module M>
+template <class M>
 void zero_grad(const M& module) {
   for (const Tensor& tensor : parameters(module)) tensor.zero_grad();
 }

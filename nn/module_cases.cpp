@@ -40,10 +40,35 @@ struct Masked {
   void visit(auto&& f) const { f("attention", attention); }
 };
 
-ModuleCase attention(std::string name, const std::vector<Shape>& inputs, Dim heads,
-                     const Mask& mask) {
+ModuleCase attention(std::string name, const std::vector<Shape>& inputs, HeadCount heads,
+                     const Mask& mask, Sink sink = Sink::none) {
   return with_input(std::move(name), inputs, [=, width = inputs[0].dim(-1)](Rng& rng) {
-    return Masked{Attention(width, heads, rng), mask};
+    Masked masked{Attention(width, heads, rng), mask};
+    if (sink == Sink::learned) masked.attention.sink = parameter(Array::zeros({heads.queries}));
+    return masked;
+  });
+}
+
+struct Biased {
+  Attention attention;
+  Tensor bias;  // (H, T, T)
+  Tensor operator()(const Tensor& x) const {
+    Rng rng(5);
+    const AttendOptions options{.bias = bias, .dropout = Dropout(0.3), .mode = Mode::training(rng)};
+    return attention.forward_with_weights(x, causal(), options).output;
+  }
+  void visit(auto&& f) const { f("attention", attention), f("bias", bias); }
+};
+
+/// An attention with the parts of today: rotary positions, QK-norm, exclusive values.
+ModuleCase attention_of_today(std::string name, const std::vector<Shape>& inputs, HeadCount heads,
+                              const Mask& mask) {
+  return with_input(std::move(name), inputs, [=, width = inputs[0].dim(-1)](Rng& rng) {
+    Attention attention(width, heads, rng, Bias::without);
+    attention.qk_norm = QueryKeyNorm::rms;
+    attention.exclusive = Exclusive::own_value;
+    attention.rotary_base = 100;
+    return Masked{attention, mask};
   });
 }
 
@@ -69,14 +94,16 @@ struct Dropping {
 const Indices words({2, 5}, {1, 2, 3, 4, 5, 10, 9, 2, 2, 0});
 const Indices next_words({2, 5}, {2, 3, 4, 5, 6, 9, 2, 2, -1, -1});
 
-LanguageModel two_layers(Rng& rng, double dropout) {
+LanguageModel two_layers(Rng& rng, double dropout, const Recipe& recipe = {}) {
   LanguageModel model({.vocabulary = 11,
                        .context = 6,
                        .layers = 2,
                        .heads = 2,
                        .width = 8,
                        .hidden = 12,
-                       .dropout = dropout},
+                       .dropout = dropout,
+                       .bias = recipe == today() ? Bias::without : Bias::with,
+                       .recipe = recipe},
                       rng);
   redraw(model, rng);
   return model;
@@ -85,6 +112,12 @@ LanguageModel two_layers(Rng& rng, double dropout) {
 Subject logits(std::uint64_t seed, const Shape&) {
   Rng rng(seed);
   const LanguageModel model = two_layers(rng, 0);
+  return {[=] { return model(words); }, named_tensors(model)};
+}
+
+Subject logits_of_today(std::uint64_t seed, const Shape&) {
+  Rng rng(seed);
+  const LanguageModel model = two_layers(rng, 0, today());
   return {[=] { return model(words); }, named_tensors(model)};
 }
 
@@ -116,8 +149,14 @@ const std::vector<ModuleCase>& module_cases() {
        }},
       with_input("LayerNorm", {{2, 3, 5}, {1, 1, 5}, {3, 17, 5}},
                  [](Rng&) { return LayerNorm(5); }),
+      with_input("RMS norm", {{2, 3, 5}, {1, 1, 5}, {3, 17, 5}},
+                 [](Rng&) { return LayerNorm(5, 1e-5, Norm::rms); }),
       with_input("MLP", {{2, 2, 3}, {1, 1, 3}, {3, 17, 3}},
                  [](Rng& rng) { return MLP(3, 7, rng); }),
+      with_input("MLP SwiGLU", {{2, 2, 3}, {1, 1, 3}, {3, 17, 3}},
+                 [](Rng& rng) { return MLP(3, 7, rng, Bias::with, FeedForward::swiglu); }),
+      with_input("MLP ReLU squared", {{2, 2, 3}, {1, 1, 3}, {3, 17, 3}},
+                 [](Rng& rng) { return MLP(3, 7, rng, Bias::with, FeedForward::relu_squared); }),
       attention("Attention one head", {{1, 3, 4}, {1, 1, 4}, {3, 2, 4}, {1, 17, 4}}, 1, Mask()),
       attention("Attention causal", {{2, 5, 6}, {1, 1, 6}, {3, 2, 6}, {3, 17, 6}}, 2, causal()),
       attention("Attention odd head size", {{2, 3, 9}}, 3, causal()),
@@ -127,6 +166,18 @@ const std::vector<ModuleCase>& module_cases() {
       attention("Attention both sides", {{2, 6, 4}}, 1, window(2)),
       attention("Attention nowhere to look", {{1, 3, 4}, {3, 3, 4}}, 2,
                 custom(3, 3, {true, false, true, false, false, false, false, true, true})),
+      with_input("Attention with bias and dropout", {{2, 4, 6}},
+                 [](Rng& rng) {
+                   return Biased{Attention(6, 2, rng), parameter(Array::ones({2, 4, 4}))};
+                 }),
+      attention("Attention shared keys", {{2, 5, 8}, {3, 17, 8}}, {4, 2}, causal()),
+      attention("Attention sink", {{2, 5, 6}, {3, 17, 6}}, 2, causal(), Sink::learned),
+      attention("Attention shared keys and sink, nowhere to look", {{1, 3, 6}, {2, 3, 6}}, {3, 1},
+                custom(3, 3, {true, false, true, false, false, false, false, true, true}),
+                Sink::learned),
+      attention_of_today("Attention of today", {{2, 5, 8}, {3, 2, 8}, {3, 17, 8}}, 2, causal()),
+      attention_of_today("Attention of today, wide heads", {{1, 3, 20}}, 1, causal() & window(2)),
+      attention_of_today("Attention of today, shared keys", {{2, 5, 8}}, {4, 2}, causal()),
       with_input("CrossAttention", {{2, 4, 6}, {2, 1, 6}, {2, 17, 6}},
                  [](Rng& rng) {
                    return TwoSources{CrossAttention(6, 3, 2, rng),
@@ -137,6 +188,7 @@ const std::vector<ModuleCase>& module_cases() {
       with_input("Dropout in a block", {{2, 3, 4}, {3, 4, 4}},
                  [](Rng& rng) { return Dropping{Block(4, 2, 6, rng, 0.3)}; }),
       {"LanguageModel logits", "2 layers, (2, 5) ids", {{}}, logits},
+      {"LanguageModel of today", "2 layers, (2, 5) ids", {{}}, logits_of_today},
       {"LanguageModel loss", "2 layers, (2, 5) ids", {{}}, loss},
   };
   return cases;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <ostream>
 
 #include "engine/base/errors.h"
 
@@ -58,6 +59,8 @@ std::string to_string(const Shape& shape) {
   }
   return text + ")";
 }
+
+std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << to_string(shape); }
 
 int axis_of(int axis, const Shape& shape, std::string_view op) {
   const int rank = shape.rank();

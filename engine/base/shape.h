@@ -5,6 +5,7 @@
 
 #include <array>
 #include <initializer_list>
+#include <iosfwd>
 #include <optional>
 #include <span>
 #include <string>
@@ -65,6 +66,7 @@ class Shape {
 
 /// "(2, 3)", "(3)", "()".
 std::string to_string(const Shape& shape);
+std::ostream& operator<<(std::ostream& out, const Shape& shape);
 
 /// axis in 0 … rank − 1; negative axes count from the end. Throws ShapeError naming `op`.
 int axis_of(int axis, const Shape& shape, std::string_view op);

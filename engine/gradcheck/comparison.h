@@ -5,6 +5,7 @@
 // a second op that uses every parameter.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
@@ -21,6 +22,9 @@ Array random_cotangent(const Shape& shape, std::uint64_t seed);
 
 /// Numbers by parameter, by element.
 using Gradients = std::vector<std::vector<double>>;
+
+/// How often gradients_of() and hessian_times() ran backward() on this thread.
+extern thread_local Dim backward_calls;
 
 /// Jᵀ·v by one backward pass over y, which keeps its graph; zeros where the pass does not arrive.
 /// The parameters hold no gradient afterwards. Other parameters keep theirs.
@@ -44,6 +48,17 @@ struct WrongGradient {
   const WrongElement& worst() const { return elements.front(); }
 };
 
+/// H·u, with the Hessian H of ⟨v, f()⟩: the tangents of Jᵀ·v for parameters with tangents u.
+Gradients hessian_times(const std::function<Tensor()>& f,
+                        const std::vector<NamedTensor>& parameters, const Array& v,
+                        const Gradients& u);
+
+/// Compares each element of `found` with the same element of `expected`. It is found wrong if it
+/// differs by more than `tolerance` times the largest expected number of its tensor. An element with
+/// an expected number that is not finite is skipped. Returns the first tensor with wrong elements.
+std::optional<WrongGradient> first_difference(const Gradients& found, const Gradients& expected,
+                                              double tolerance, const std::string& problem);
+
 /// Jᵀ·v, and the first repetition that gave another result, if there is one.
 struct BackwardConsistency {
   Gradients gradients;
@@ -52,9 +67,9 @@ struct BackwardConsistency {
 
 /// Computes Jᵀ·v by backward() of f(); f is evaluated once or twice. Gradients that the parameters
 /// had before are forgotten. `seed` draws the other users' cotangents.
-BackwardConsistency check_backward(const std::function<Tensor()>& f,
-                                   const std::vector<NamedTensor>& parameters, const Array& v,
-                                   std::uint64_t seed);
+BackwardConsistency check_passes(const std::function<Tensor()>& f,
+                                 const std::vector<NamedTensor>& parameters, const Array& v,
+                                 std::uint64_t seed);
 
 /// What both oracles check: f, its parameters, the cotangent v, and Jᵀ·v by backward().
 struct CheckedGradients {
@@ -64,6 +79,10 @@ struct CheckedGradients {
   Array v;
   Gradients gradients;
 };
+
+/// What is wrong with H·u, by differences and by its symmetry; raises `max_error` to the largest
+/// error, relative to the largest number of H·u.
+std::optional<WrongGradient> check_hessian(const CheckedGradients& checked, double& max_error);
 
 /// What one oracle finds, element by element.
 class Comparison {
@@ -83,6 +102,8 @@ class Comparison {
   /// small beside the others, or of which dual numbers prove six digits only, is no failure.
   const std::optional<WrongGradient>& undecided() const { return undecided_; }
   Verdict verdict(std::size_t p, std::size_t j) const { return elements_[p][j].verdict; }
+  /// How many outputs depend on no parameter.
+  Dim unreached() const { return std::count(reached_.begin(), reached_.end(), false); }
   /// Why an element is undecided: one sentence.
   const char* reason(std::size_t p, std::size_t j) const { return elements_[p][j].reason; }
 
@@ -128,6 +149,7 @@ class Comparison {
   const Element* first_gradient(std::size_t p) const;
 
   const CheckedGradients& checked_;
+  std::vector<bool> reached_;  // by output: whether a parameter moves it
   Oracle oracle_;
   std::vector<std::vector<Element>> elements_;  // by parameter
   double floor_ = 0;                            // 1 % of the largest scale

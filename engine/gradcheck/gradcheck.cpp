@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
 #include <cmath>
 #include <utility>
 
@@ -23,22 +24,45 @@ Dim count_elements(const std::vector<NamedTensor>& parameters) {
   return count;
 }
 
+void write_problem(const WrongGradient& found, const std::vector<NamedTensor>& parameters,
+                   GradcheckReport& report) {
+  report.ok = false;
+  report.problem = found.problem;
+  const NamedTensor& tensor = parameters[found.parameter];
+  for (const WrongElement& e : found.elements)
+    report.worst.push_back(
+        {index_text(tensor.tensor.shape(), static_cast<Dim>(e.index)), e.analytic, e.expected});
+  if (report.worst.empty()) return;
+  report.tensor = tensor.name;
+  report.index = report.worst[0].index;
+  report.analytic = report.worst[0].analytic;
+  report.expected = report.worst[0].expected;
+}
+
 // One check: evaluates f, computes the gradients by backward(), compares them with both oracles and
 // writes the report.
 class Check {
  public:
   Check(const std::function<Tensor()>& f, const std::vector<NamedTensor>& parameters,
         const GradcheckOptions& options)
-      : checked_{f, parameters, options, {}, {}} {
+      : f_([this, &f] {
+          ++report_.forward_calls;
+          return f();
+        }),
+        checked_{f_, parameters, options, {}, {}} {
     report_.elements = count_elements(parameters);
   }
 
   GradcheckReport run() {
+    const Dim backward_before = backward_calls;
     if (evaluate() && compute_gradients()) {
       compare();
     } else {
       report_.max_error_dual = report_.max_error_differences = infinity;
     }
+    if (report_.problem.empty() && checked_.options.order == 2)
+      if (const auto found = check_hessian(checked_, report_.max_error_second)) fail_at(*found);
+    report_.backward_calls = backward_calls - backward_before;
     report_.ok = report_.problem.empty();
     return report_;
   }
@@ -50,15 +74,8 @@ class Check {
   }
 
   bool fail_at(const WrongGradient& found) {
-    const NamedTensor& tensor = checked_.parameters[found.parameter];
-    for (const WrongElement& e : found.elements)
-      report_.worst.push_back(
-          {index_text(tensor.tensor.shape(), static_cast<Dim>(e.index)), e.analytic, e.expected});
-    report_.tensor = tensor.name;
-    report_.index = report_.worst[0].index;
-    report_.analytic = report_.worst[0].analytic;
-    report_.expected = report_.worst[0].expected;
-    return fail(found.problem);
+    write_problem(found, checked_.parameters, report_);
+    return false;
   }
 
   bool evaluate() {
@@ -75,9 +92,14 @@ class Check {
   }
 
   bool compute_gradients() {
+    std::vector<std::vector<double>> values;
+    for (const NamedTensor& p : checked_.parameters) values.push_back(to_vector(p.tensor.value()));
     BackwardConsistency result =
-        check_backward(checked_.f, checked_.parameters, checked_.v, checked_.options.seed);
+        check_passes(checked_.f, checked_.parameters, checked_.v, checked_.options.seed);
     checked_.gradients = std::move(result.gradients);
+    for (std::size_t p = 0; p < values.size(); ++p)
+      if (to_vector(checked_.parameters[p].tensor.value()) != values[p])
+        return fail("f or backward() changes the values of " + checked_.parameters[p].name);
     return !result.inconsistency || fail_at(*result.inconsistency);
   }
 
@@ -85,6 +107,7 @@ class Check {
     const Comparison dual(Method::dual, checked_), differences(Method::differences, checked_);
     report_.max_error_dual = dual.max_error();
     report_.max_error_differences = differences.max_error();
+    report_.unreached = dual.unreached();
     std::string note = count_undecided(dual, differences);
     const auto& by_dual = dual.wrong() ? dual.wrong() : dual.undecided();
     const auto& by_differences =
@@ -160,8 +183,9 @@ class Check {
       report_.max_error_differences = infinity;
   }
 
-  CheckedGradients checked_;
   GradcheckReport report_;
+  const std::function<Tensor()> f_;  // f, counted
+  CheckedGradients checked_;
 };
 
 }  // namespace
@@ -172,6 +196,8 @@ GradcheckReport gradcheck(const std::function<Tensor()>& f,
   for (const double tolerance : {options.tolerance_dual, options.tolerance_differences})
     require<ValueError>(std::isfinite(tolerance) && tolerance > 0, "gradcheck",
                         "the tolerance must be positive and finite: got ", tolerance);
+  require<ValueError>(options.order == 1 || options.order == 2, "gradcheck",
+                      "the order must be 1 or 2: got ", options.order);
   for (const NamedTensor& p : parameters)
     require<ValueError>(p.tensor.is_parameter(), "gradcheck", "'", p.name,
                         "' is no parameter: make it with parameter()");
@@ -188,6 +214,47 @@ GradcheckReport gradcheck(const std::function<Tensor()>& f,
   return Check(f, parameters, options).run();
 }
 
+namespace {
+
+// The gradients of some inputs while the others are constants: those of all inputs together. The
+// rule of an op with several arguments may forget to ask which of them are wanted.
+void check_mixtures(const std::function<Tensor(const std::vector<Tensor>&)>& f,
+                    const std::vector<NamedTensor>& inputs, std::uint64_t seed,
+                    GradcheckReport& report) {
+  std::vector<Tensor> x;
+  if (inputs.size() < 2) return;
+  for (const NamedTensor& input : inputs) x.push_back(input.tensor);
+  ++report.forward_calls, ++report.backward_calls;
+  const Tensor y = f(x);
+  const Array v = random_cotangent(y.shape(), seed);
+  const Gradients all = gradients_of(y, inputs, v);
+  const std::size_t n = inputs.size(), every = (std::size_t{1} << n) - 1;
+  for (std::size_t wanted = 1; n <= 16 && wanted < every; ++wanted) {
+    const auto count = std::bitset<16>(wanted).count();
+    if (n > 4 && count != 1 && count != n - 1) continue;
+    std::vector<NamedTensor> some;
+    Gradients expected;
+    std::string constant;
+    for (std::size_t i = 0; i < n; ++i) {
+      const bool is_wanted = (wanted >> i & 1) != 0;
+      x[i] = is_wanted ? inputs[i].tensor : Tensor(inputs[i].tensor.value());
+      if (is_wanted) {
+        some.push_back(inputs[i]);
+        expected.push_back(all[i]);
+      } else {
+        constant += (constant.empty() ? "" : ", ") + inputs[i].name;
+      }
+    }
+    ++report.forward_calls, ++report.backward_calls;
+    if (const auto found =
+            first_difference(gradients_of(f(x), some, v), expected, 1e-9,
+                             "a gradient is another while these are constants: " + constant))
+      return write_problem(*found, some, report);
+  }
+}
+
+}  // namespace
+
 GradcheckReport gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
                           const std::vector<Array>& inputs, const GradcheckOptions& options) {
   std::vector<Tensor> tensors;
@@ -196,7 +263,27 @@ GradcheckReport gradcheck(const std::function<Tensor(const std::vector<Tensor>&)
     tensors.push_back(parameter(input.clone()));
     named.push_back({"input " + std::to_string(named.size()), tensors.back()});
   }
-  return gradcheck([&] { return f(tensors); }, named, options);
+  GradcheckReport report = gradcheck([&] { return f(tensors); }, named, options);
+  if (report) check_mixtures(f, named, options.seed, report);
+  return report;
+}
+
+std::vector<std::string> jacobian_pattern(
+    const std::function<Tensor(const std::vector<Tensor>&)>& f, const std::vector<Array>& inputs) {
+  std::vector<Tensor> tensors;
+  for (const Array& input : inputs) tensors.push_back(parameter(input.clone()));
+  std::vector<std::string> pictures;
+  for (const Tensor& x : tensors) {
+    std::vector<std::string> lines(static_cast<std::size_t>(f(tensors).size()));
+    for (Dim j = 0; j < x.size(); ++j) {
+      const Array y = forward_derivatives([&] { return f(tensors); }, x, j);
+      for (Dim i = 0; i < y.size(); ++i)
+        lines[static_cast<std::size_t>(i)] += y[i].tangent == 0 ? '0' : '1';
+    }
+    pictures.emplace_back();
+    for (const std::string& line : lines) pictures.back() += line + "\n";
+  }
+  return pictures;
 }
 
 // -- the report in words ---------------------------------------------------------------------------
@@ -261,6 +348,9 @@ std::string to_string(const GradcheckReport& report) {
   };
   add_error(report.max_error_dual, " (dual)");
   add_error(report.max_error_differences, " (differences)");
+  if (report.max_error_second > 0) add_error(report.max_error_second, " (second order)");
+  if (report.unreached > 0)
+    text += "; outputs that depend on no input: " + std::to_string(report.unreached);
   if (!report.note.empty()) text += "; " + report.note;
   if (!report.pattern.empty()) text += "; " + report.pattern;
   if (!report.likely_cause.empty()) text += "; likely cause: " + report.likely_cause;

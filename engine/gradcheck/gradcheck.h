@@ -30,6 +30,7 @@ struct NamedTensor {
 };
 
 struct GradcheckOptions {
+  int order = 1;                                                   // 2: the Hessian too
   std::uint64_t seed = 1;                                          // of the random cotangent v
   double tolerance_dual = gradcheck_tolerance_dual;                // positive and finite
   double tolerance_differences = gradcheck_tolerance_differences;  // positive and finite
@@ -79,6 +80,9 @@ struct GradcheckReport {
   std::vector<GradcheckElement> worst;
   Dim undecided = 0;  // elements that one oracle cannot check
   std::string note;   // empty when undecided is 0; else one sentence an oracle: where, and why
+  double max_error_second = 0;  // of H·u, with order = 2
+  Dim unreached = 0;            // outputs that depend on no input
+  Dim forward_calls = 0, backward_calls = 0;
 
   explicit operator bool() const { return ok; }
 };
@@ -103,7 +107,12 @@ std::string to_string(const GradcheckReport& report);
 /// The backward pass is run again in four ways: unchanged, which must give the same bits; with
 /// v = 0, which must give exact zeros; with 1024·v, −1024·v and v/1024, because rules are linear;
 /// and with a second op that uses every parameter, because rules must add to its contribution.
-/// Earlier gradients of the parameters named are cleared; other parameters keep theirs.
+/// Earlier gradients of the parameters named are cleared; other parameters keep theirs. A report is
+/// not ok if a parameter has other bits after these passes.
+///
+/// With order = 2 the tangents of backward() are checked as well, for parameters that move along a
+/// random u: they are H·u, with the Hessian H of L = ⟨v, f()⟩ (Pearlmutter 1994). They must be the
+/// differences of backward() along u, and ⟨w, H·u⟩ = ⟨u, H·w⟩ for a random w.
 ///
 /// When both oracles find a wrong gradient, the report has one problem and one likely cause. When
 /// one of them confirms backward(), the likely cause says that the oracles disagree: the forward
@@ -119,8 +128,16 @@ GradcheckReport gradcheck(const std::function<Tensor()>& f,
                           const std::vector<NamedTensor>& parameters,
                           const GradcheckOptions& options = {});
 
-/// Checks f at the given inputs; they are named "input 0", "input 1", ….
+/// Checks f at the given inputs; they are named "input 0", "input 1", …. Then makes some of them
+/// constants, in every mixture (of more than four inputs: all but one, and one): the gradients of
+/// the others must stay the same.
 GradcheckReport gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
                           const std::vector<Array>& inputs, const GradcheckOptions& options = {});
+
+/// Which outputs depend on which inputs, by dual numbers at these inputs: a picture for each input,
+/// with a line for each output and a column for each element of the input, 1 where ∂y_i/∂x_j ≠ 0.
+/// That of causal attention is a triangle.
+std::vector<std::string> jacobian_pattern(
+    const std::function<Tensor(const std::vector<Tensor>&)>& f, const std::vector<Array>& inputs);
 
 }  // namespace fledge

@@ -55,19 +55,39 @@ OpFunction joined_along(int axis) {
 OpFunction split_into(Dim parts, int axis) {
   return [=](In x) { return split(x[0], parts, axis)[0]; };
 }
+OpFunction stacked_along(int axis) {
+  return [=](In x) { return stack(x, axis); };
+}
+OpFunction gathered(int axis, const Indices& indices) {
+  return [=](In x) { return gather(x[0], axis, indices); };
+}
+OpFunction scattered(int axis, const Indices& indices) {
+  return [=](In x) { return scatter_add(x[0], axis, indices, x[1]); };
+}
 OpFunction softmax_under(const Mask& mask) {
   return [=](In x) { return softmax(x[0], mask); };
 }
-OpFunction attention_with(Dim heads, const Mask& mask) {
+/// f, attention() or its small ops, of qkv, or of q, k and v; and of a sink where one more is given.
+OpFunction attention_of(auto f, HeadCount heads, const Mask& mask) {
   return [=](In x) {
-    return x.size() == 1 ? attention(x[0], heads, mask) : attention(x[0], x[1], x[2], heads, mask);
+    const Tensor sink = x.size() % 2 == 0 ? x.back() : Tensor();
+    return x.size() <= 2 ? f(x[0], heads, mask, sink) : f(x[0], x[1], x[2], heads, mask, sink);
   };
+}
+OpFunction attention_with(HeadCount heads, const Mask& mask) {
+  return attention_of([](const auto&... x) { return attention(x...); }, heads, mask);
+}
+OpFunction rotated(Dim D, Dim heads, Dim first, double base = 10000) {
+  return [=](In x) { return rotate(x[0], D, heads, first, base); };
 }
 OpFunction rows_of_table(const Indices& rows) {
   return [=](In x) { return embedding(x[0], rows); };
 }
 OpFunction rows_from(const Indices& rows, Dim first) {
   return [=](In x) { return embedding(x[0], x[1], rows, first); };
+}
+OpFunction losing(const Indices& targets, const CrossEntropyOptions& options = {}) {
+  return [=](In x) { return cross_entropy(x[0], targets, options); };
 }
 OpFunction dropping(double p) {
   return [=](In x) {
@@ -116,11 +136,15 @@ Tensor softmax_of_exp(const Tensor& x) {
   return e / sum(e, {-1}, true);
 }
 
+/// `more`, which broadcasts, is added to the sum of a row.
+Tensor softmax_of_visible(const Tensor& x, const Mask& mask, const Tensor& more) {
+  const Tensor e = where(table_of(mask, x.shape()), exp(x), 0.0);
+  return e / (sum(e, {-1}, true) + more);
+}
 /// A row that may look nowhere is divided by 1.
 Tensor softmax_of_visible(const Tensor& x, const Mask& mask) {
-  const Array visible = table_of(mask, x.shape());
-  const Tensor e = where(visible, exp(x), 0.0);
-  return e / (sum(e, {-1}, true) + relu(1.0 - sum(Tensor(visible), {-1}, true)));
+  const Tensor visible = table_of(mask, x.shape());
+  return softmax_of_visible(x, mask, relu(1.0 - sum(visible, {-1}, true)));
 }
 OpFunction softmax_of_visible(const Mask& mask) {
   return [mask](In x) { return softmax_of_visible(x[0], mask); };
@@ -130,6 +154,16 @@ OpFunction softmax_of_visible(const Mask& mask) {
 Tensor heads_apart(const Tensor& x, Dim heads) {
   const Shape lead = x.rank() == 2 ? Shape{1, x.dim(0)} : x.shape().without(-1);
   return transpose(reshape(x, lead.append({heads, x.dim(-1) / heads})), -3, -2);
+}
+
+/// (…, G, S, D) -> (…, H, S, D): the keys or values of each head of queries.
+Tensor for_each_head(const Tensor& x, HeadCount heads) {
+  std::vector<Tensor> all;
+  for (Dim h = 0; h < heads.queries; ++h) {
+    const Dim g = h / (heads.queries / heads.keys);
+    all.push_back(slice(x, -3, g, g + 1));
+  }
+  return concat(all, -3);
 }
 
 OpFunction sum_of_visible(const Mask& mask) {
@@ -146,6 +180,43 @@ OpFunction normalised(double eps) {
   };
 }
 
+// log Σ eˣ over an axis, which stays.
+Tensor log_of_sum(const Tensor& x, int axis) { return log(sum(exp(x), {axis}, true)); }
+
+// y_i = Σ_j (j ≤ i)·x_j over the last axis.
+Tensor sum_of_earlier(const Tensor& x) {
+  const Dim n = x.dim(-1);
+  const Array earlier = table_of(causal(), {n, n});
+  return matmul_transposed(x, earlier);
+}
+
+OpFunction normalised_by_size(double eps) {
+  return [eps](In x) { return x[1] * (x[0] / sqrt(mean(x[0] * x[0], {-1}, true) + eps)); };
+}
+
+/// The halves a and b of each head by a·cos − b·sin and b·cos + a·sin.
+OpFunction rotated_by_halves(Dim D, Dim heads, Dim first, double base = 10000) {
+  return [=](In x) {
+    const Dim T = x[0].dim(-2), half = D / 2;
+    std::vector<double> cosines, sines;
+    for (Dim i = 0; i < T * half; ++i) {
+      const double angle =
+          static_cast<double>(first + i / half) *
+          std::pow(base, -2.0 * static_cast<double>(i % half) / static_cast<double>(D));
+      cosines.push_back(std::cos(angle)), sines.push_back(std::sin(angle));
+    }
+    const Tensor c = Array({T, half}, cosines), s = Array({T, half}, sines);
+    std::vector<Tensor> parts;
+    for (Dim begin = 0; begin < heads * D; begin += D) {
+      const Tensor a = slice(x[0], -1, begin, begin + half),
+                   b = slice(x[0], -1, begin + half, begin + D);
+      parts.push_back(a * c - b * s), parts.push_back(b * c + a * s);
+    }
+    parts.push_back(slice(x[0], -1, heads * D, x[0].dim(-1)));
+    return concat(parts, -1);
+  };
+}
+
 // Row numbers: one is repeated, and some rows are not used.
 const Indices ids({2, 3}, {4, 0, 4, 1, 4, 2});
 
@@ -158,6 +229,15 @@ Array one_hot(Dim columns, Dim ignored = -1) {
 }
 
 Tensor looked_up(const Tensor& table) { return rows_times(Tensor(one_hot(table.dim(0))), table); }
+
+// Σ_c share_ic·(−log p_ic) of each row, where share_i is (1 − ε) for the target and ε/V everywhere,
+// both times the weight of the class.
+Tensor smoothed_losses(const Tensor& logits, double smoothing, const Tensor& weights) {
+  const Dim V = logits.dim(-1);
+  const Tensor log_p = logits - log(sum(exp(logits), {-1}, true));
+  const Tensor share = Tensor(one_hot(V)) * (1 - smoothing) + smoothing / static_cast<double>(V);
+  return -sum(log_p * share * weights, {-1});
+}
 
 Tensor mean_of_chosen(const Tensor& logits, Dim ignored, double kept) {
   const Tensor log_p = logits - log(sum(exp(logits), {-1}, true));
@@ -193,17 +273,17 @@ OpCase reduction(std::string name, const std::string& calls,
       .refuses("(2, 3)", "named twice for shape (2, 3)", of_one(f, Axes{1, -1}, false));
 }
 
-/// Attention of qkv, or of q, k and v.
-OpCase attention_case(std::string name, const std::string& calls, Dim heads, const Mask& mask) {
-  return op(std::move(name), calls, attention_with(heads, mask), [=](In x) {
-    return x.size() == 1 ? attention_by_small_ops(x[0], heads, mask)
-                         : attention_by_small_ops(x[0], x[1], x[2], heads, mask);
-  });
+/// Attention of qkv, or of q, k and v; a last input of one axis is a sink.
+OpCase attention_case(std::string name, const std::string& calls, HeadCount heads,
+                      const Mask& mask) {
+  return op(
+      std::move(name), calls, attention_with(heads, mask),
+      attention_of([](const auto&... x) { return attention_by_small_ops(x...); }, heads, mask));
 }
 
 /// Of qkv (120, 3C) made of few numbers x (1, 3C): the kernel cuts it into several blocks of
 /// queries, and the check of so few inputs is fast.
-OpCase many_times(std::string name, const std::string& input, Dim heads, const Mask& mask) {
+OpCase many_times(std::string name, const std::string& input, HeadCount heads, const Mask& mask) {
   OpCase row = attention_case(std::move(name), input, heads, mask);
   for (OpFunction* f : {&row.f, &row.reference})
     *f = [attend = *f](In x) {
@@ -239,17 +319,24 @@ Array table_of(const Mask& mask, const Shape& scores) {
   return {scores, std::vector<double>(visible.begin(), visible.end())};
 }
 
-Tensor attention_by_small_ops(const Tensor& q, const Tensor& k, const Tensor& v, Dim heads,
-                              const Mask& mask) {
-  const Tensor Q = heads_apart(q, heads), K = heads_apart(k, heads), V = heads_apart(v, heads);
+Tensor attention_by_small_ops(const Tensor& q, const Tensor& k, const Tensor& v, HeadCount heads,
+                              const Mask& mask, const Tensor& sink) {
+  const Tensor Q = heads_apart(q, heads.queries),
+               K = for_each_head(heads_apart(k, heads.keys), heads),
+               V = for_each_head(heads_apart(v, heads.keys), heads);
   const Tensor scores = matmul(Q, transpose(K)) / std::sqrt(static_cast<double>(Q.dim(-1)));
-  const Tensor mixed = matmul(softmax_of_visible(scores, mask), V);
-  return reshape(transpose(mixed, -3, -2), q.shape());
+  const Tensor weights =
+      sink.exists() ? softmax_of_visible(scores, mask, exp(reshape(sink, {heads.queries, 1, 1})))
+                    : softmax_of_visible(scores, mask);
+  return reshape(transpose(matmul(weights, V), -3, -2), q.shape());
 }
 
-Tensor attention_by_small_ops(const Tensor& qkv, Dim heads, const Mask& mask) {
-  const std::vector<Tensor> parts = split(qkv, 3, -1);
-  return attention_by_small_ops(parts[0], parts[1], parts[2], heads, mask);
+Tensor attention_by_small_ops(const Tensor& qkv, HeadCount heads, const Mask& mask,
+                              const Tensor& sink) {
+  const Dim D = qkv.dim(-1) / (heads.queries + 2 * heads.keys), k = heads.queries * D,
+            v = k + heads.keys * D;
+  return attention_by_small_ops(slice(qkv, -1, 0, k), slice(qkv, -1, k, v),
+                                slice(qkv, -1, v, qkv.dim(-1)), heads, mask, sink);
 }
 
 const std::vector<OpCase>& op_cases() {
@@ -257,6 +344,8 @@ const std::vector<OpCase>& op_cases() {
   // The second query sees no key.
   const Mask some_hidden =
       custom(3, 4, {true, false, true, true, false, false, false, false, false, true, true, false});
+  const Array class_weights({5}, {0.5, 2, 1, 0, 3});
+  const CrossEntropyOptions weighted{.smoothing = 0.1, .weights = class_weights};
   const double nan = std::nan("");
   static const std::vector<OpCase> cases = {
       elementwise("add", "(2, 3) (2, 3)", operator+)
@@ -288,16 +377,31 @@ const std::vector<OpCase>& op_cases() {
           .refuses("(4) ()", "(4) and (2, 3)")
           .refuses("(0) ()", "(0) and (2, 3); sizes 0 and 3 differ"),
       op("where broadcast", "(3) (2, 1)", [=](In x) { return where(some_true, x[0], x[1]); }),
+      elementwise("maximum", "(2, 3) (2, 3); (4, 1, 3) (2, 1)", maximum,
+                  [](In x) { return x[0] + relu(x[1] - x[0]); }),
+      elementwise("minimum", "(2, 3) (2, 3); (4, 1, 3) (2, 1)", minimum,
+                  [](In x) { return x[0] - relu(x[0] - x[1]); }),
 
       of_elements("exp", "(2, 3)", exp),
       of_elements("log", "positive (2, 3)", log),
       of_elements("sqrt", "positive (2, 3)", sqrt, [](In x) { return pow(x[0], 0.5); }),
       of_elements("tanh", "(2, 3)", tanh, [](In x) { return 2.0 * sigmoid(2.0 * x[0]) - 1.0; }),
+      of_elements("sin", "(2, 3)", sin),
+      of_elements("cos", "(2, 3)", cos, [](In x) { return sin(x[0] + std::numbers::pi / 2); }),
+      of_elements("expm1", "(2, 3)", expm1, [](In x) { return exp(x[0]) - 1.0; }),
+      of_elements("log1p", "positive (2, 3)", log1p, [](In x) { return log(x[0] + 1.0); }),
+      of_elements("softplus", "(2, 3)", softplus, [](In x) { return log(1.0 + exp(x[0])); }),
+      of_elements("abs", "apart (3, 5)", abs, [](In x) { return sqrt(x[0] * x[0]); }),
+      op("clamp", "apart (3, 5); (); (2, 0)", of_one(clamp, -0.5, 0.75),
+         [](In x) { return 0.75 - relu(1.25 - relu(x[0] + 0.5)); })
+          .refuses_value("(3)", "got 1 and -1", of_one(clamp, 1, -1))
+          .refuses_value("(3)", "got nan and 1", of_one(clamp, nan, 1)),
       of_elements("sigmoid", "(2, 3)", sigmoid, [](In x) { return 1.0 / (1.0 + exp(-x[0])); }),
       of_elements("relu", "apart (3, 5)", relu,
                   [](In x) { return 0.5 * (x[0] + sqrt(x[0] * x[0])); }),
       of_elements("gelu", "(3, 5)", gelu),
       of_elements("gelu_tanh", "(3, 5)", gelu_tanh, of_one(gelu_tanh_by_tanh)),
+      of_elements("silu", "(3, 5)", silu, [](In x) { return x[0] / (1.0 + exp(-x[0])); }),
 
       reduction("sum", "(2, 3); (0)", sum),
       op("sum axis 0", "(2, 3, 4); (2, 0, 4); (0, 3); (300, 2)", of_one(sum, Axes{0}, false)),
@@ -312,6 +416,27 @@ const std::vector<OpCase>& op_cases() {
                    of_one(max, Axes{1}, false)),
       op("max axis 1", "apart (2, 3, 4); (0, 3)", of_one(max, Axes{1}, false)),
       op("max axes 0 and 2 kept", "apart (2, 3, 4)", of_one(max, Axes{0, -1}, true)),
+      reduction("min", "apart (3, 4)", min, [](In x) { return -max(-x[0]); })
+          .refuses("(2, 0)", "over nothing is not defined: got shape (2, 0)",
+                   of_one(min, Axes{1}, false)),
+      op("min axis 1", "apart (2, 3, 4); (0, 3)", of_one(min, Axes{1}, false)),
+      op("var", "(2, 3); (300)", of_one(var, Axes{}, false),
+         [](In x) { return mean(x[0] * x[0]) - mean(x[0]) * mean(x[0]); })
+          .refuses("(2, 3)", "no axis 2 in shape (2, 3)", of_one(var, Axes{2}, false))
+          .refuses("(2, 0)", "over nothing is not defined: got shape (2, 0)",
+                   of_one(var, Axes{1}, false)),
+      op("var axis 1", "(2, 3, 4); (0, 3)", of_one(var, Axes{1}, false)),
+      reduction("logsumexp", "(2, 3)", logsumexp, [](In x) { return log(sum(exp(x[0]))); })
+          .refuses("(2, 0)", "over nothing is not defined: got shape (2, 0)",
+                   of_one(logsumexp, Axes{1}, false)),
+      op("logsumexp axis 1 kept", "(2, 3, 4); (0, 3)", of_one(logsumexp, Axes{1}, true),
+         of_one(log_of_sum, 1)),
+      op("cumsum", "(2, 5); (3); (2, 3, 65); (0, 4); (2, 0)", of_one(cumsum, -1),
+         of_one(sum_of_earlier))
+          .refuses("()", "no axis -1 in shape ()"),
+      op("cumsum axis 1", "(2, 3, 4); (2, 0, 4)", of_one(cumsum, 1),
+         [](In x) { return transpose(sum_of_earlier(transpose(x[0]))); })
+          .refuses("(3)", "no axis 1 in shape (3)"),
 
       op("matmul",
          "(2, 3) (3, 4); (1, 1) (1, 1); (33, 65) (65, 64); (0, 3) (3, 2); (2, 0) (0, 3); "
@@ -408,6 +533,26 @@ const std::vector<OpCase>& op_cases() {
           .refuses("(2, 3)", "axis 0 of shape (2, 3) does not split into 0 ", split_into(0, 0))
           .refuses("(2, 3)", "axis 0 of shape (2, 3) does not split into -1 ", split_into(-1, 0))
           .refuses("(2, 3)", "no axis 2 in shape (2, 3)", split_into(2, 2)),
+      op("stack", "(2, 3) (2, 3); () (); (0, 3) (0, 3)", stacked_along(-1))
+          .refuses("(2, 3) (3, 2)", "(2, 3) and (3, 2)")
+          .refuses("(2) (2)", "no axis 2", stacked_along(2))
+          .refuses("", "got none", stacked_along(0)),
+      op("stack axis 1", "(2, 3) (2, 3)", stacked_along(1)),
+      op("pad", "(2, 3); (4); (0, 2)", of_one(pad, -1, 1, 2, 0.5))
+          .refuses("(2, 3)", "no axis 2 in shape (2, 3)", of_one(pad, 2, 1, 1, 0))
+          .refuses_value("(2, 3)", "got -1 and 2", of_one(pad, 0, -1, 2, 0)),
+      op("gather", "(2, 5); (2, 9)", gathered(1, ids))
+          .refuses("(3, 5)", "indices of shape (2, 3) differ off axis 1 from shape (3, 5)")
+          .refuses("(2, 5, 1)", "indices of shape (2, 3) differ off axis 1 from shape (2, 5, 1)")
+          .refuses("(2, 3)", "no axis 2 in shape (2, 3)", gathered(2, ids))
+          .refuses_value("(2, 4)", "index 4 at position 0 is outside axis 1 of shape (2, 4)")
+          .refuses_value("(2)", "index -1 at position 1", gathered(0, {0, -1})),
+      op("gather axis 0", "(5, 3)", gathered(0, ids)),
+      op("scatter_add", "(2, 5) (2, 3); (2, 9) (2, 3)", scattered(1, ids))
+          .refuses("(3, 5) (2, 3)", "indices of shape (2, 3) differ off axis 1 from shape (3, 5)")
+          .refuses("(2, 5) (3)", "values of shape (3) for indices of shape (2, 3)")
+          .refuses_value("(2, 4) (2, 3)", "index 4 at position 0 is outside axis 1"),
+      op("scatter_add axis 0", "(5, 3) (2, 3)", scattered(0, ids)),
 
       op("softmax", "(3, 5); (7); (2, 3, 65); (3, 1000); (0, 4); (2, 0)", of_one(softmax),
          of_one(softmax_of_exp))
@@ -460,6 +605,23 @@ const std::vector<OpCase>& op_cases() {
           .refuses("(2) (2) (2); (3, 2) (4, 2) (5, 2); (3, 2) (4, 4) (4, 4)")
           .refuses("(2, 3, 2) (3, 4, 2) (3, 4, 2)", "(2, 3, 2) and (3, 4, 2)")
           .refuses("(3, 2) (1, 4, 2) (1, 4, 2)", "(3, 2) and (1, 4, 2)"),
+      attention_case("attention shared keys", "(2, 5, 24); (33, 16); (1, 8); (2, 0, 8)", {4, 2},
+                     causal())
+          .refuses("(2, 12)", "(..., T, (H + 2G)*D): got shape (2, 12) for 4 heads of queries"),
+      attention_case("attention one head of keys", "(3, 4, 10); (3, 9, 25)", {3, 1},
+                     padding({2, 4, 0})),
+      many_times("attention many times, shared keys", "(1, 54)", {4, 1}, causal()),
+      attention_case("attention sink", "(2, 5, 12) (2); (1, 6) (2); (33, 6) (2); (2, 0, 6) (2)", 2,
+                     causal())
+          .refuses("(2, 5, 12) (3)", "needs a sink of shape (2): got (3)")
+          .refuses("(2, 5, 12) ()", "needs a sink of shape (2): got ()"),
+      attention_case("attention sink, padding", "(3, 4, 6) (1)", 1, padding({2, 4, 0})),
+      attention_case("attention sink, wide heads", "(1, 9, 54) (2); (60, 54) (2)", 2,
+                     causal() & window(4)),
+      attention_case("attention separate, shared keys and sink",
+                     "(7, 36) (4, 18) (4, 18) (4); (5, 4) (6, 2) (6, 2) (4)", {4, 2}, window(3))
+          .refuses("(7, 36) (4, 36) (4, 36) (4)",
+                   "got (7, 36), (4, 36), (4, 36) for 4 heads of queries and 2 of keys"),
       attention_case("attention separate, wide heads", "(7, 18) (4, 18) (4, 18)", 2, window(3)),
       op(
           "attention of one tensor thrice", "(1, 3, 4)",
@@ -491,6 +653,24 @@ const std::vector<OpCase>& op_cases() {
          "(2, 4, 4) (2, 4, 5); (2, 5, 2) (2, 2, 3); (2, 1, 2, 9, 9) (2, 1, 2, 9, 17); "
          "(2, 0, 4) (2, 4, 5)",
          of_two(weighted_sum, causal()), sum_of_visible(causal())),
+      op("rotate", "(2, 5, 12); (3, 8); (1, 1, 8); (70, 28); (0, 5, 8); (2, 0, 8); (2, 2, 3, 12)",
+         rotated(4, 2, 0), rotated_by_halves(4, 2, 0))
+          .refuses("(8)", "shape (8)")
+          .refuses("(2, 10)",
+                   "heads of size 4 or more side by side, (..., T, n*4): got shape (2, 10)")
+          .refuses("(2, 4)",
+                   "2 heads of size 4 or more side by side, (..., T, n*4): got shape (2, 4)")
+          .refuses_value("(2, 6)", "got size 3 and 2 heads", rotated(3, 2, 0))
+          .refuses_value("(2, 8)", "got size 0 and 2 heads", rotated(0, 2, 0))
+          .refuses_value("(2, 8)", "got size 4 and 0 heads", rotated(4, 0, 0))
+          .refuses_value("(2, 8)", "got -1 and 10000", rotated(4, 2, -1))
+          .refuses_value("(2, 8)", "got 0 and 0.5", rotated(4, 2, 0, 0.5))
+          .refuses_value("(2, 8)", "got 0 and inf", rotated(4, 2, 0, infinity))
+          .refuses_value("(2, 8)", "got 0 and nan", rotated(4, 2, 0, nan)),
+      op("rotate from a later position", "(3, 18); (2, 9, 12)", rotated(6, 1, 7, 500),
+         rotated_by_halves(6, 1, 7, 500)),
+      op("rotate one head of all columns", "(4, 34)", rotated(34, 1, 100),
+         rotated_by_halves(34, 1, 100)),
 
       op("layer_norm",
          "(3, 5) (5) (5); (17) (17) (17); (2, 1, 4, 65) (65) (65); (2, 1000) (1000) (1000); "
@@ -504,6 +684,16 @@ const std::vector<OpCase>& op_cases() {
           .refuses_value("(2, 3) (3) (3)", "got -1e-05", of_three(layer_norm, -1e-5))
           .refuses_value("(2, 3) (3) (3)", "nan", of_three(layer_norm, nan)),
       op("layer_norm large eps", "(2, 2, 4) (4) (4)", of_three(layer_norm, 0.5), normalised(0.5)),
+      op("rms_norm",
+         "(3, 5) (5); (17) (17); (2, 1, 4, 65) (65); (2, 1000) (1000); (33, 16) (16); (0, 3) (3)",
+         of_two(rms_norm, 1e-5), normalised_by_size(1e-5))
+          .refuses("() (1)", "shape ()")
+          .refuses("(2, 0) (0)", "shape (2, 0)")
+          .refuses("(2, 3) (2)", "shape (3): got (2) for x (2, 3)")
+          .refuses("(2, 3) (1, 3)", "shape (3): got (1, 3) for x (2, 3)")
+          .refuses_value("(2, 3) (3)", "got -1e-05", of_two(rms_norm, -1e-5))
+          .refuses_value("(2, 3) (3)", "nan", of_two(rms_norm, nan)),
+      op("rms_norm large eps", "(2, 2, 4) (4)", of_two(rms_norm, 0.5), normalised_by_size(0.5)),
       op("embedding", "(6, 3); (5, 17); (9, 1); (5, 0)", rows_of_table(ids), of_one(looked_up))
           .refuses("(3); (2, 3, 4)")
           .refuses_value("(4, 3)", "id 4 at position 0 is outside a table of shape (4, 3)")
@@ -532,21 +722,33 @@ const std::vector<OpCase>& op_cases() {
           .refuses("(3, 2, 5)", "targets of shape (2, 3) for logits of shape (3, 2, 5)")
           .refuses("()", "targets of shape (2, 3) for logits of shape ()")
           .refuses_value("(2, 3, 4)", "target 4 at position 0 is outside logits of shape (2, 3, 4)")
-          .refuses_value("(1, 0)", "target 0 at position 0",
-                         of_one(cross_entropy, Indices{0}, std::nullopt))
-          .refuses_value("(2, 3)", "target -1 at position 0",
-                         of_one(cross_entropy, Indices{-1, 0}, std::nullopt))
-          .refuses_value("(2, 3)", "target -100 at position 0",
-                         of_one(cross_entropy, Indices{-100, -100}, std::nullopt)),
-      op("cross_entropy ignored", "(2, 3, 5)", of_one(cross_entropy, ids, 4),
+          .refuses_value("(1, 0)", "target 0 at position 0", losing({0}))
+          .refuses_value("(2, 3)", "target -1 at position 0", losing({-1, 0}))
+          .refuses_value("(2, 3)", "target -100 at position 0", losing({-100, -100})),
+      op("cross_entropy ignored", "(2, 3, 5)", losing(ids, {.ignored = 4}),
          [](In x) { return mean_of_chosen(x[0], 4, 3); })
-          .refuses_value("(2, 3)", "target -2 at position 1",
-                         of_one(cross_entropy, Indices{-1, -2}, -1))
-          .refuses_value("(2, 3)", "2 given, all ignored",
-                         of_one(cross_entropy, Indices{-1, -1}, -1))
-          .refuses_value("(2, 3)", "2 given, all ignored", of_one(cross_entropy, Indices{0, 0}, 0))
-          .refuses_value("(0, 3)", "0 given, all ignored",
-                         of_one(cross_entropy, Indices({0}, {}), std::nullopt)),
+          .refuses_value("(2, 3)", "target -2 at position 1", losing({-1, -2}, {.ignored = -1}))
+          .refuses_value("(2, 3)", "2 given, all ignored", losing({-1, -1}, {.ignored = -1}))
+          .refuses_value("(2, 3)", "2 given, all ignored", losing({0, 0}, {.ignored = 0}))
+          .refuses_value("(0, 3)", "0 given, all ignored", losing(Indices({0}, {}))),
+      op("cross_entropy smoothed", "(2, 3, 5); (2, 3, 65)", losing(ids, {.smoothing = 0.3}),
+         [](In x) { return mean(smoothed_losses(x[0], 0.3, 1.0)); })
+          .refuses_value("(2, 3, 5)", "from 0 to 1: got -0.1", losing(ids, {.smoothing = -0.1}))
+          .refuses_value("(2, 3, 5)", "from 0 to 1: got 1.5", losing(ids, {.smoothing = 1.5})),
+      op("cross_entropy weighted", "(2, 3, 5)", losing(ids, weighted),
+         [=](In x) {
+           const Tensor own = sum(Tensor(one_hot(5)) * class_weights);
+           return sum(smoothed_losses(x[0], 0.1, class_weights)) / own;
+         })
+          .refuses("(2, 3, 4)", "shape (4): got (5)",
+                   losing(Indices({2, 3}, {0, 1, 2, 3, 0, 1}), {.weights = class_weights}))
+          .refuses_value("(2)", "finite and 0 or more: got -1 for class 1",
+                         losing(Indices(Shape{}, {0}), {.weights = Array({2}, {1, -1})})),
+      op("cross_entropy sum", "(2, 3, 5)", losing(ids, {.reduction = Reduction::sum}),
+         [](In x) { return sum(smoothed_losses(x[0], 0, 1.0)); }),
+      op("cross_entropy none", "(2, 3, 5)",
+         losing(ids, {.weights = class_weights, .reduction = Reduction::none}),
+         [=](In x) { return smoothed_losses(x[0], 0, class_weights); }),
       op("dropout", "(4, 5); (); (2, 0); (5, 65)", dropping(0.4),
          [](In x) { return x[0] * dropping(0.4)({Array::ones(x[0].shape())}); })
           .refuses_value("(3)", "[0, 1): got -0.1", dropping(-0.1))

@@ -100,8 +100,9 @@ const std::vector<OpCase>& op_cases();
 Array table_of(const Mask& mask, const Shape& scores);
 
 /// attention() with its table of weights, from products, exp and sums: the reference of its rows.
-Tensor attention_by_small_ops(const Tensor& q, const Tensor& k, const Tensor& v, Dim heads,
-                              const Mask& mask);
-Tensor attention_by_small_ops(const Tensor& qkv, Dim heads, const Mask& mask);
+Tensor attention_by_small_ops(const Tensor& q, const Tensor& k, const Tensor& v, HeadCount heads,
+                              const Mask& mask, const Tensor& sink = {});
+Tensor attention_by_small_ops(const Tensor& qkv, HeadCount heads, const Mask& mask,
+                              const Tensor& sink = {});
 
 }  // namespace fledge

@@ -44,6 +44,8 @@ Derivative by_dual(const Oracle& oracle, const Tensor& parameter, Dim j) {
     result.scale += std::abs(term);
     result.size += output;
     if (term != 0) moved += output;
+    if (oracle.reached != nullptr && y[i].tangent != 0)
+      (*oracle.reached)[static_cast<std::size_t>(i)] = true;
   }
   result.noise = 4 * epsilon * result.size;
   result.own_noise = 4 * epsilon * moved;

@@ -59,6 +59,7 @@ struct Oracle {
   std::function<Tensor()> f;
   Array v;
   double tolerance;
+  std::vector<bool>* reached = nullptr;  // set where an output moves, by dual numbers
 
   /// The derivative with respect to element j of a parameter of f. `claimed` is the number by
   /// backward(): differences try more and smaller steps where the first result does not confirm it.

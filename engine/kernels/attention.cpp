@@ -182,6 +182,11 @@ void multiply_row(Real* x, Dim n, Real factor) {
 struct Total {
   Real top = Real(-infinity), sum = Real(0);
 
+  // Before the first key: a sink has the weight exp(scale·(top − top)), 1 or NaN.
+  explicit Total(const HeadSizes& sizes) {
+    if (sizes.has_sink()) top = sizes.sink / sizes.scale, sum = exp(sizes.sink - sizes.sink);
+  }
+
   // Scores of a row, over the keys that its query sees, become weights; y, the sum of weighted
   // values so far, is multiplied such that it fits the new top.
   void add(IndexRange own, IndexRange all, Real* row, Real scale, Real* y, Dim D) {
@@ -226,7 +231,7 @@ void attention_head(const HeadSizes& sizes, Dim block, StridedRows q, StridedRow
   PaddedMatrix weights(tile_rows, most_keys);
   own_queries.read(q, queries);
   mixed.set_zero(count);
-  PoolVector<Total> totals(static_cast<std::size_t>(count));
+  PoolVector<Total> totals(static_cast<std::size_t>(count), Total(sizes));
   const IndexRange all = AttentionBlock{sizes.spans, queries, {0, sizes.keys}}.seen();
   for (Dim b = all.begin / blocking.block_keys; all.size() > 0 && b * blocking.block_keys < all.end;
        ++b) {
@@ -256,7 +261,7 @@ void attention_head(const HeadSizes& sizes, Dim block, StridedRows q, StridedRow
     }
   }
   for (Dim i = 0; i < count; ++i) {  // D divisions a query instead of one a key
-    const auto [top, sum] = totals[static_cast<std::size_t>(i)];
+    const auto& [top, sum] = totals[static_cast<std::size_t>(i)];
     log_sums[2 * (queries.begin + i)] = top;
     log_sums[2 * (queries.begin + i) + 1] = log(sum);
     const IndexRange span = sizes.spans[queries.begin + i];

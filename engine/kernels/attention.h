@@ -24,6 +24,8 @@ struct HeadSizes {
   Dim queries = 0, keys = 0, D = 0;
   Real scale = 0;                     // of the scores: 1/√D
   const IndexRange* spans = nullptr;  // of each query; both ends never decrease
+  Real sink = Real(-infinity);        // a score that no value belongs to; −∞: none
+  bool has_sink() const { return !(sink == Real(-infinity)); }
 };
 
 /// Into how many blocks the queries, or the keys, of a head are cut: at least one. Blocks are
@@ -33,8 +35,9 @@ Dim attention_blocks(Dim D, Dim rows);
 /// y_i = Σ_j p_ij·v_j,   p_ij = exp(scale·(s_ij − top_i) − log_total_i),   s_ij = ⟨q_i, k_j⟩,
 /// over the keys that i sees. For a query that sees none y_i is 0, and its log_sums are not set.
 /// y (queries, D)   log_sums (queries, 2): top_i, the largest s_ij, and log_total_i. They are two
-/// numbers, because their sum in float rounds log_total_i away at scores of a thousand. A call
-/// writes the rows of one block of queries.
+/// numbers, because their sum in float rounds log_total_i away at scores of a thousand. The sink is
+/// one more score, sink/scale, in both: a softmax that begins with it. A call writes the rows of one
+/// block of queries.
 void attention_head(const HeadSizes& sizes, Dim block, StridedRows q, StridedRows k, StridedRows v,
                     StridedRowsOut y, Real* log_sums);
 

@@ -45,14 +45,14 @@ struct ShortRow {
 
 template <int vectors>
 void short_rows(const Real* x, const Real* gain, const Real* bias, Real* stats, Real* y, double eps,
-                Dim rows) {
+                Dim rows, Centre centre) {
   using Row = ShortRow<vectors>;
   const Row gains(gain), biases(bias);
   for_rows(rows, Row::size, 8, [=](Dim r) {
     Row hat(x + r * Row::size);
-    const Real mean = hat.mean();
+    const Real mean = centre == Centre::mean ? hat.mean() : Real(0);
     hat.each([=](Vec v) { return v - mean; });
-    const Real rest = hat.mean();
+    const Real rest = centre == Centre::mean ? hat.mean() : Real(0);
     hat.each([=](Vec v) { return v - rest; });
     const Real rstd = Real(1) / sqrt(hat.mean_product(hat) + Real(eps));
     hat.each([=](Vec v, Vec g, Vec b) { return v * rstd * g + b; }, gains, biases);
@@ -63,28 +63,28 @@ void short_rows(const Real* x, const Real* gain, const Real* bias, Real* stats, 
 
 template <int vectors>
 void short_rows_dx(const Real* x, const Real* stats, const Real* gain, const Real* dy, Real* dx,
-                   Dim rows, Dim n) {
+                   Dim rows, Dim n, Centre centre) {
   const ShortRow<vectors> gains(gain);
   for (Dim r = 0; r < rows; ++r) {
     const RowStats row_stats(stats + r * RowStats::size);
     ShortRow<vectors> hat(x + r * n), g(dy + r * n);
     hat.each(row_stats);
     g.each([](Vec d, Vec by) { return d * by; }, gains);
-    const Real mean = g.mean(), along = g.mean_product(hat);
+    const Real mean = centre == Centre::mean ? g.mean() : Real(0), along = g.mean_product(hat);
     g.each([=](Vec v, Vec h) { return row_stats.rstd * (v - mean - h * along); }, hat);
     g.store_to(dx + r * n);
   }
 }
 
 void rows_dx(const Real* x, const Real* stats, const Real* gain, const Real* dy, Real* dx, Dim rows,
-             Dim n) {
+             Dim n, Centre centre) {
   for (Dim r = 0; r < rows; ++r) {
     const RowStats row_stats(stats + r * RowStats::size);
     const Real* const x_r = x + r * n;
     const Real* const dy_r = dy + r * n;
     const auto g = [=](Dim j, Dim count) { return load(dy_r + j, count) * load(gain + j, count); };
     const auto hat = [=](Dim j, Dim count) { return row_stats(load(x_r + j, count)); };
-    const Real mean = mean_of(n, g);
+    const Real mean = centre == Centre::mean ? mean_of(n, g) : Real(0);
     // Past the end of the row g is 0, but x̂ of 0 may be infinite, and 0·∞ is NaN.
     const Real along = mean_of(n, [=](Dim j, Dim count) {
       const Vec product = g(j, count) * hat(j, count);
@@ -120,20 +120,22 @@ void add_gain_and_bias(const Real* x, const Real* stats, const Real* dy, Real* d
 // The mean first, then the squares about it, so a large mean does not cancel digits. Each pass
 // over a row computes x − mean again, as only the first pass waits for memory.
 void layer_norm_rows(const Real* x, const Real* gain, const Real* bias, Real* stats, Real* y,
-                     double eps, Dim rows, Dim n) {
-  if (n == lanes) return short_rows<1>(x, gain, bias, stats, y, eps, rows);
-  if (n == 2 * lanes) return short_rows<2>(x, gain, bias, stats, y, eps, rows);
-  if (n == 4 * lanes) return short_rows<4>(x, gain, bias, stats, y, eps, rows);
+                     double eps, Dim rows, Dim n, Centre centre) {
+  if (n == lanes) return short_rows<1>(x, gain, bias, stats, y, eps, rows, centre);
+  if (n == 2 * lanes) return short_rows<2>(x, gain, bias, stats, y, eps, rows, centre);
+  if (n == 4 * lanes) return short_rows<4>(x, gain, bias, stats, y, eps, rows, centre);
   for_rows(rows, n, 4, [=](Dim r) {
     const Real* x_r = x + r * n;
     Real* y_r = y + r * n;
-    const Real mean = sum(x_r, n) / real(n);
+    const bool from_mean = centre == Centre::mean;
+    const Real mean = from_mean ? sum(x_r, n) / real(n) : Real(0);
     const auto centred = [=](Dim j, Dim count, Real middle, Real rest) {
       const Vec v = load(x_r + j, count) - middle - rest;
       return count == lanes ? v : first_lanes(v, count, Real(0));
     };
     // What rounding the mean has left: with it a constant row becomes zeros.
-    const Real rest = mean_of(n, [=](Dim j, Dim m) { return centred(j, m, mean, Real(0)); });
+    const auto without_mean = [=](Dim j, Dim m) { return centred(j, m, mean, Real(0)); };
+    const Real rest = from_mean ? mean_of(n, without_mean) : Real(0);
     const Real variance = mean_of(n, [=](Dim j, Dim m) {
       const Vec v = centred(j, m, mean, rest);
       return v * v;
@@ -150,7 +152,7 @@ void layer_norm_rows(const Real* x, const Real* gain, const Real* bias, Real* st
 // Four rows at a time: their dx first, then their terms of dgain and dbias, while x and dy are in
 // the cache.
 void layer_norm_rows_vjp(const Real* x, const Real* stats, const Real* gain, const Real* dy,
-                         Real* dx, Real* dgain, Real* dbias, Dim rows, Dim n) {
+                         Real* dx, Real* dgain, Real* dbias, Dim rows, Dim n, Centre centre) {
   const auto dx_of_rows = n == lanes       ? short_rows_dx<1>
                           : n == 2 * lanes ? short_rows_dx<2>
                           : n == 4 * lanes ? short_rows_dx<4>
@@ -158,7 +160,7 @@ void layer_norm_rows_vjp(const Real* x, const Real* stats, const Real* gain, con
   const auto write_dx = [=](Dim begin, Dim end) {
     if (dx != nullptr)
       dx_of_rows(x + begin * n, stats + begin * RowStats::size, gain, dy + begin * n,
-                 dx + begin * n, end - begin, n);
+                 dx + begin * n, end - begin, n, centre);
   };
   if (dgain == nullptr && dbias == nullptr)
     return for_rows(rows, n, 4, [&](Dim r) { write_dx(r, r + 1); });

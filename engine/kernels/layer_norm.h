@@ -1,4 +1,4 @@
-// Layer norm of rows of length n, forward and backward.                   Next: layer_norm.cpp.
+// Layer norm and RMS norm of rows of length n, forward and backward.       Next: layer_norm.cpp.
 //
 // Sums over a row are added in an order that depends only on n. Sums over rows are added in an
 // order that depends only on the number of rows. So the number of threads changes no bit.
@@ -30,16 +30,19 @@ struct RowStats {
   }
 };
 
+/// What a row is measured from: its mean, as in layer norm, or 0, as in RMS norm.
+enum class Centre { zero, mean };
+
 /// y = gain ⊙ x̂ + bias,   x̂ = (x − mean)·rstd,   rstd = 1/√(variance + eps),
-/// variance = Σ (x − mean)² / n
+/// variance = Σ (x − mean)² / n;   with Centre::zero the mean in these formulas is 0
 /// x, y (rows, n)   gain, bias (n)   stats (rows, 3)
 void layer_norm_rows(const Real* x, const Real* gain, const Real* bias, Real* stats, Real* y,
-                     double eps, Dim rows, Dim n);
+                     double eps, Dim rows, Dim n, Centre centre);
 
-/// dx = rstd·(g − mean(g) − x̂·mean(g ⊙ x̂)),  g = dy ⊙ gain
+/// dx = rstd·(g − mean(g) − x̂·mean(g ⊙ x̂)),  g = dy ⊙ gain;  without mean(g) for Centre::zero
 /// dgain = Σ_rows dy ⊙ x̂                     dbias = Σ_rows dy
 /// A gradient that is not needed has a null pointer and is not written.
 void layer_norm_rows_vjp(const Real* x, const Real* stats, const Real* gain, const Real* dy,
-                         Real* dx, Real* dgain, Real* dbias, Dim rows, Dim n);
+                         Real* dx, Real* dgain, Real* dbias, Dim rows, Dim n, Centre centre);
 
 }  // namespace fledge::kernels

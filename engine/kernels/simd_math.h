@@ -1,8 +1,8 @@
-// exp, log, sqrt and tanh of a vector, and the normal distribution.
+// exp, log, sqrt, tanh, sin, cos, expm1 and log1p of a vector, and the normal distribution.
 //
 // In double and Dual: the functions of <cmath> and engine/dual.h, lane by lane. These builds check
 // the float build, so they are exact rather than fast.
-// In float: polynomials, without a branch. For every number the error is at most 2 units in the
+// In float: polynomials, without a branch but for sin and cos. For every number the error is at most 2 units in the
 // last place, of the normal distribution 5; infinities and NaN give what IEEE 754 requires. The
 // polynomials were fitted for this file, with the least relative error; coefficients were rounded
 // to float last. Method: Cody & Waite 1980.
@@ -20,6 +20,10 @@ using kernels::Vec;
 /// Φ, the distribution function of the normal distribution, and its density φ = Φ′.
 struct NormalCdf {
   Vec weighted, cdf, density;  // x·Φ(x), Φ(x), φ(x)
+};
+
+struct SinCosVec {
+  Vec sine, cosine;
 };
 
 #if defined(FLEDGE_DUAL)
@@ -43,6 +47,15 @@ inline Vec sqrt(Vec x) {
 }
 inline Vec tanh(Vec x) {
   return each_lane(x, [](Real v) { return tanh(v); });
+}
+inline SinCosVec sin_cos(Vec x) {
+  return {each_lane(x, [](Real v) { return sin(v); }), each_lane(x, [](Real v) { return cos(v); })};
+}
+inline Vec expm1(Vec x) {
+  return each_lane(x, [](Real v) { return expm1(v); });
+}
+inline Vec log1p(Vec x) {
+  return each_lane(x, [](Real v) { return log1p(v); });
 }
 inline NormalCdf normal_cdf(Vec x) {
   const Vec cdf = each_lane(x, [](Real v) { return normal_cdf(v); });
@@ -76,8 +89,8 @@ inline constexpr std::int32_t sign_bit = std::numeric_limits<std::int32_t>::min(
 inline VecInt sign_of(Vec x) { return (VecInt)x & sign_bit; }
 inline Vec magnitude(Vec x) { return (Vec)((VecInt)x & ~sign_bit); }
 
-// e to the sum of x and of parts so small that x would lose their digits, as two factors: eʳ, and n
-// for 2ⁿ. The small parts are added to r.
+// e to the sum of x and of parts so small that x would lose their digits, as two factors: eʳ − 1,
+// and n for 2ⁿ. The small parts are added to r.
 template <class... Small>
 std::pair<Vec, VecInt> exp_factors(Vec x, Small... parts) {
   constexpr float shift = 12582912;  // 1.5·2²³: adding it rounds to a whole number in the low bits
@@ -85,7 +98,7 @@ std::pair<Vec, VecInt> exp_factors(Vec x, Small... parts) {
   const Vec n = shifted - shift;
   const Vec r = (((x - n * ln2_high) - n * ln2_low) + ... + parts);
   const Vec p = polynomial(r, 0.49999994f, 0.16666509f, 0.041668527f, 0.008370135f, 0.0013811663f);
-  return {1.0f + (r + r * r * p), (VecInt)shifted - (VecInt)splat(shift)};
+  return {r + r * r * p, (VecInt)shifted - (VecInt)splat(shift)};
 }
 
 // Their product, for a sum from −106 to 89.
@@ -93,7 +106,7 @@ template <class... Small>
 Vec exp_of_sum(Vec x, Small... parts) {
   const auto [y, n] = exp_factors(x, parts...);
   const VecInt half = n >> 1;  // 2ⁿ itself may be out of range where eˣ is not
-  return y * power_of_two(half) * power_of_two(n - half);
+  return (1.0f + y) * power_of_two(half) * power_of_two(n - half);
 }
 
 }  // namespace detail
@@ -109,7 +122,16 @@ inline Vec exp(Vec x) {
 /// of at most 1. For n = −127, power_of_two(n) is 0.
 inline Vec exp_of_weight(Vec x) {
   const auto [y, n] = detail::exp_factors(select(x < -88.0f, splat(-88), x));
-  return y * detail::power_of_two(n);
+  return (1.0f + y) * detail::power_of_two(n);
+}
+
+/// eˣ − 1 = 2ⁿ·(eʳ − 1) + (2ⁿ − 1). From x = 17 on it is eˣ to the last place, below −18 it is −1.
+inline Vec expm1(Vec x) {
+  const Vec few = select(x < -18.0f, splat(-18), select(x < 17.0f, x, splat(17)));
+  const auto [y, n] = detail::exp_factors(few);
+  const Vec scale = detail::power_of_two(n);
+  const Vec sum = y * scale + (scale - 1.0f);
+  return select(x == 0.0f, x, select(x < 17.0f, sum, exp(x)));  // −0 stays −0
 }
 
 /// log x = e·ln 2 + log m, x = 2ᵉ·m, √½ ≤ m < √2
@@ -132,6 +154,26 @@ inline Vec log(Vec x) {
   y = select(x < inf, y, x);  // infinity and NaN
   y = select(x == 0.0f, splat(-inf), y);
   return select(x < 0.0f, splat(std::numeric_limits<float>::quiet_NaN()), y);
+}
+
+/// log(1 + x) = log u + (x − (u − 1)) / u, u = 1 + x rounded: the second term is the part of x that
+/// u lost.
+inline Vec log1p(Vec x) {
+  const Vec u = x + 1.0f;
+  const Vec lost = select(x < 1.0f, x - (u - 1.0f), 1.0f - (u - x));
+  const auto regular = (u > 0.0f) & (u < std::numeric_limits<float>::infinity());
+  const Vec y = log(u) + select(regular, lost / u, splat(0));
+  return select(x == 0.0f, x, y);  // −0 stays −0
+}
+
+/// One lane after the other: see base/cosine.h.
+inline SinCosVec sin_cos(Vec x) {
+  SinCosVec y;
+  for (int i = 0; i < kernels::lanes; ++i) {
+    const SinCos each = sin_cos(x[i]);
+    y.sine[i] = each.sine, y.cosine[i] = each.cosine;
+  }
+  return y;
 }
 
 inline Vec sqrt(Vec x) {

@@ -153,16 +153,18 @@ void head(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v, S
   constexpr int most = size > 0 ? size : small_head_D;
   const Dim D = size > 0 ? size : sizes.D;
   Buffer scores(sizes.keys * lanes);
+  const Vec sink = splat(sizes.has_sink() ? sizes.sink / sizes.scale : Real(-infinity));
   for (Dim query = 0; query < sizes.queries; query += lanes) {
     const Queries near(sizes, query, size > 0);
     Vec queries[most], mixed[most] = {};
     near.read(q, D, queries);
-    Vec top = splat(Real(-infinity)), total = splat(Real(0));
+    Vec top = sink, total = splat(Real(0));
     near.each([&](Dim j, auto seen) {
       const Vec s = dots(queries, k.data + j * k.step, D);
       store(scores.data() + j * lanes, s);
       top = larger(top, seen(s, splat(Real(-infinity))));
     });
+    if (sizes.has_sink()) total = exp_of_weight((sink - top) * sizes.scale);
     near.each([&](Dim j, auto seen) {
       const Vec e = exp_of_weight((load(scores.data() + j * lanes) - top) * sizes.scale);
       total = seen(total + e, total);

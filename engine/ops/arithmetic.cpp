@@ -1,5 +1,6 @@
 // + − × ÷, negation, powers and choice: y = f(a, b) element by element. The engine undoes
 // broadcasts.
+#include <functional>
 #include <type_traits>
 
 #include "engine/array_math.h"
@@ -122,6 +123,41 @@ Tensor where(const Array& condition, const Tensor& a, const Tensor& b) {
   return record("where", Y,
                 wrt(a, [C, if_true](const Array& dy) { return zip("where", C, dy, if_true); }),
                 wrt(b, [C, if_false](const Array& dy) { return zip("where", C, dy, if_false); }));
+}
+
+namespace {
+
+// 1 where holds(a_i, b_i), else 0.
+template <class F>
+Array compare(std::string_view op, const Tensor& a, const Tensor& b, F holds) {
+  return zip(op, a.value(), b.value(), [holds](Real x, Real y) { return Real(holds(x, y)); });
+}
+
+}  // namespace
+
+/// y = max(a, b)        da = dy where a ≥ b, else 0            db = dy where a < b, else 0
+Tensor maximum(const Tensor& a, const Tensor& b) {
+  return where(compare("maximum", a, b, [](Real x, Real y) { return x >= y || isnan(x); }), a, b);
+}
+
+/// y = min(a, b)        da = dy where a ≤ b, else 0            db = dy where a > b, else 0
+Tensor minimum(const Tensor& a, const Tensor& b) {
+  return where(compare("minimum", a, b, [](Real x, Real y) { return x <= y || isnan(x); }), a, b);
+}
+
+Array operator<(const Tensor& a, const Tensor& b) { return compare("<", a, b, std::less<>()); }
+Array operator<=(const Tensor& a, const Tensor& b) {
+  return compare("<=", a, b, std::less_equal<>());
+}
+Array operator>(const Tensor& a, const Tensor& b) { return compare(">", a, b, std::greater<>()); }
+Array operator>=(const Tensor& a, const Tensor& b) {
+  return compare(">=", a, b, std::greater_equal<>());
+}
+Array operator==(const Tensor& a, const Tensor& b) {
+  return compare("==", a, b, std::equal_to<>());
+}
+Array operator!=(const Tensor& a, const Tensor& b) {
+  return compare("!=", a, b, std::not_equal_to<>());
 }
 
 }  // namespace fledge

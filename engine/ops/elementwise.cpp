@@ -1,6 +1,7 @@
 // Functions of one number, element by element: y = f(x), dx = dy·f'(x).
 #include "engine/array_math.h"
 #include "engine/autograd.h"
+#include "engine/base/errors.h"
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/simd_math.h"
 #include "engine/ops.h"
@@ -85,6 +86,66 @@ Tensor sigmoid(const Tensor& x) {
   return curve("sigmoid", x, [](Vec v) { return logistic(v); });
 }
 
+/// y = log(1 + eˣ) = max(x, 0) + log(1 + e^(−|x|))      f' = σ(x)
+Tensor softplus(const Tensor& x) {
+  return curve("softplus", x, [](Vec v) {
+    const auto negative = v < Real(0);
+    const Vec p = exp(select(negative, v, -v));
+    return Point{select(negative, splat(Real(0)), v) + log1p(p), logistic(v).y};
+  });
+}
+
+/// y = log(1 + x)       f' = 1 / (1 + x)
+Tensor log1p(const Tensor& x) {
+  return curve("log1p", x, [](Vec v) { return Point{log1p(v), Real(1) / (Real(1) + v)}; });
+}
+
+/// y = eˣ − 1           f' = eˣ
+Tensor expm1(const Tensor& x) {
+  return curve("expm1", x, [](Vec v) { return Point{expm1(v), exp(v)}; });
+}
+
+/// y = sin x            f' = cos x
+Tensor sin(const Tensor& x) {
+  return curve("sin", x, [](Vec v) {
+    const SinCosVec at = sin_cos(v);
+    return Point{at.sine, at.cosine};
+  });
+}
+
+/// y = cos x            f' = −sin x
+Tensor cos(const Tensor& x) {
+  return curve("cos", x, [](Vec v) {
+    const SinCosVec at = sin_cos(v);
+    return Point{at.cosine, -at.sine};
+  });
+}
+
+/// y = |x|              dx = dy for x > 0, −dy for x < 0, 0 at 0; NaN stays NaN
+Tensor abs(const Tensor& x) {
+  const Array X = x.value();
+  return record("abs", map(X, [](Real v) { return abs(v); }), wrt(x, [X](const Array& dy) {
+                  return zip("rule", dy, X, [](Real d, Real v) {  // not 0·dy: ∞ stays outside
+                    return v == Real(0) ? Real(0) : v < Real(0) ? -d : v > Real(0) ? d : v;
+                  });
+                }));
+}
+
+/// y = min(max(x, low), high)      dx = dy for low ≤ x ≤ high, else 0; NaN stays NaN
+Tensor clamp(const Tensor& x, double low, double high) {
+  require<ValueError>(low <= high, "clamp", "low must not be above high: got ", low, " and ", high);
+  const Array X = x.value();
+  const Real least = Real(low), most = Real(high);
+  return record("clamp", map(X, [=](Real v) { return v < least  ? least
+                                                     : v > most ? most
+                                                                : v; }),
+                wrt(x, [=](const Array& dy) {
+                  return zip("rule", dy, X, [=](Real d, Real v) {
+                    return v < least || v > most ? Real(0) : isnan(v) ? v : d;
+                  });
+                }));
+}
+
 /// y = max(x, 0)        f' = 1 for x > 0, else 0; NaN stays NaN
 Tensor relu(const Tensor& x) {
   const Array X = x.value();
@@ -119,6 +180,15 @@ Tensor gelu_tanh(const Tensor& x) {
     // far out flat is 0 and v·inner_slope may be infinite
     const Vec bent = select(flat == Real(0), splat(Real(0)), v * flat * inner_slope);
     return Point{v * s, s + bent};
+  });
+}
+
+/// y = x·s, s = σ(x)    f' = s + x·s·(1 − s)
+Tensor silu(const Tensor& x) {
+  return curve("silu", x, [](Vec v) {
+    const auto [s, flat] = logistic(v);
+    // far out flat is 0 and v may be infinite
+    return Point{v * s, s + select(flat == Real(0), splat(Real(0)), v * flat)};
   });
 }
 

@@ -27,7 +27,7 @@ Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, doubl
   const Array X = x.value(), G = gain.value();
   Array y(x.shape()), stats({m.count, kernels::RowStats::size});
   kernels::layer_norm_rows(X.data(), G.data(), bias.value().data(), stats.write(), y.write(), eps,
-                           m.count, m.length);
+                           m.count, m.length, kernels::Centre::mean);
 
   auto rule = [X, stats, G, m](const Array& dy, std::array<bool, 3> wanted) {
     std::array<Array, 3> grads;  // dx, dgain, dbias
@@ -37,7 +37,8 @@ Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, doubl
       return grads[i].write();
     };
     kernels::layer_norm_rows_vjp(X.data(), stats.data(), G.data(), dy.data(), write(0, dy.shape()),
-                                 write(1, G.shape()), write(2, G.shape()), m.count, m.length);
+                                 write(1, G.shape()), write(2, G.shape()), m.count, m.length,
+                                 kernels::Centre::mean);
     return grads;
   };
   return record("layer_norm", y, wrt({x, gain, bias}, std::move(rule)));

@@ -113,4 +113,77 @@ std::vector<Tensor> split(const Tensor& x, Dim parts, int axis) {
   return pieces;
 }
 
+Tensor stack(const std::vector<Tensor>& parts, int axis) {
+  require(!parts.empty(), "stack", "needs at least one tensor: got none");
+  const Shape& first = parts[0].shape();
+  const int along = axis_of(axis, first.append({1}), "stack");
+  std::vector<Dim> sizes(first.begin(), first.end());
+  sizes.insert(sizes.begin() + along, 1);
+  std::vector<Tensor> rows;
+  for (const Tensor& part : parts) {
+    require(part.shape() == first, "stack", "shapes differ: ", first, " and ", part.shape());
+    rows.push_back(reshape(part, Shape(std::span<const Dim>(sizes))));
+  }
+  return concat(rows, along);
+}
+
+Tensor pad(const Tensor& x, int axis, Dim before, Dim after, double value) {
+  const int along = axis_of(axis, x.shape(), "pad");
+  require<ValueError>(before >= 0 && after >= 0, "pad", "the numbers of elements must be 0 or more",
+                      ": got ", before, " and ", after);
+  const auto filled = [&](Dim n) { return Array::full(x.shape().with(along, n), Real(value)); };
+  return concat({filled(before), x, filled(after)}, along);
+}
+
+namespace {
+
+// Which element of x each index means.      ids has the shape of x but along the axis
+std::vector<Dim> elements_of(std::string_view op, const Shape& shape, int axis,
+                             const Indices& ids) {
+  const int along = axis_of(axis, shape, op);
+  require(ids.shape().rank() == shape.rank() && ids.shape().with(along, 0) == shape.with(along, 0),
+          op, "indices of shape ", ids.shape(), " differ off axis ", axis, " from shape ", shape);
+  const Around x(shape, along), from(ids.shape(), along);
+  std::vector<Dim> elements(static_cast<std::size_t>(ids.size()));
+  for (Dim i = 0; i < ids.size(); ++i) {
+    require<ValueError>(ids[i] >= 0 && ids[i] < x.length, op, "index ", ids[i], " at position ", i,
+                        " is outside axis ", axis, " of shape ", shape);
+    const Dim row = i / (from.length * from.inner) * x.length + ids[i];
+    elements[static_cast<std::size_t>(i)] = row * x.inner + i % from.inner;
+  }
+  return elements;
+}
+
+}  // namespace
+
+/// y_i = x[ids_i]                   dx[ids_i] += dy_i
+Tensor gather(const Tensor& x, int axis, const Indices& ids) {
+  const std::vector<Dim> elements = elements_of("gather", x.shape(), axis, ids);
+  Array y(ids.shape());
+  std::transform(elements.begin(), elements.end(), y.write(),
+                 [from = x.value().data()](Dim i) { return from[i]; });
+  return record("gather", y, wrt_adding(x, [elements](const Array& dy, Real* dx) {
+                  const Real* d = dy.data();
+                  for (const Dim i : elements) dx[i] += *d++;
+                }));
+}
+
+/// y = x, then y[ids_i] += values_i      dx = dy      dvalues_i = dy[ids_i]
+Tensor scatter_add(const Tensor& x, int axis, const Indices& ids, const Tensor& values) {
+  const std::vector<Dim> elements = elements_of("scatter_add", x.shape(), axis, ids);
+  require(values.shape() == ids.shape(), "scatter_add", "values of shape ", values.shape(),
+          " for indices of shape ", ids.shape(), "; one value per index");
+  Array y = x.value().clone();
+  Real* const to = y.write();
+  const Real* value = values.value().data();
+  for (const Dim i : elements) to[i] += *value++;
+  return record("scatter_add", y, wrt(x, [](const Array& dy) { return dy; }),
+                wrt(values, [elements, shape = ids.shape()](const Array& dy) {
+                  Array dvalues(shape);
+                  std::transform(elements.begin(), elements.end(), dvalues.write(),
+                                 [from = dy.data()](Dim i) { return from[i]; });
+                  return dvalues;
+                }));
+}
+
 }  // namespace fledge

@@ -30,6 +30,7 @@ from torch.nn.parallel import DistributedDataParallel
 from fledge_run import (Text, batch_of, evaluation_windows, rate_at, read_safetensors,
                         safetensors_bytes, windows_of, write)
 from gpt import GPT, sum_of_losses
+from optimizers import optimizers_of
 
 
 def stop(problem, status=1):
@@ -68,29 +69,27 @@ class Processes:
 
 
 class Learner:
-    """A model in all processes, and its optimiser."""
+    """A model in all processes, and its optimisers."""
 
     def __init__(self, model, settings, processes):
         self.settings, self.processes = settings, processes
         self.named = dict(model.named_parameters())
         self.model = DistributedDataParallel(model) if dist.is_initialized() else model
-        groups = [[p for p in self.named.values() if (p.dim() >= 2) == decays]
-                  for decays in (True, False)]
-        self.optimizer = torch.optim.AdamW(
-            [{"params": groups[0], "weight_decay": settings["decay"]},
-             {"params": groups[1], "weight_decay": 0.0}],
-            betas=(settings["beta1"], settings["beta2"]), eps=settings["eps"])
+        self.optimizers = optimizers_of(self.named, settings)
+        self.owner = {p: optimizer for optimizer in self.optimizers
+                      for group in optimizer.param_groups for p in group["params"]}
 
     def state(self):
-        """{"weights": {NAME: tensor}, "moments": {NAME: {"step", "exp_avg", "exp_avg_sq"}}}"""
+        """{"weights": {NAME: tensor}, "moments": {NAME: {"step", "exp_avg", "exp_avg_sq"}, or of a
+        matrix of Muon {"momentum"}}}"""
         return {"weights": {name: p.detach() for name, p in self.named.items()},
-                "moments": {name: self.optimizer.state[p] for name, p in self.named.items()}}
+                "moments": {name: self.owner[p].state[p] for name, p in self.named.items()}}
 
     def restore(self, state):
         with torch.no_grad():
             for name, p in self.named.items():
                 p.copy_(state["weights"][name])
-                self.optimizer.state[p] = {
+                self.owner[p].state[p] = {
                     key: value.to("cpu" if key == "step" else p.device)
                     for key, value in state["moments"][name].items()}
 
@@ -112,10 +111,11 @@ class Learner:
                 (share * processes.count).backward()
             loss += processes.sum(share)
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), settings["clip"] or math.inf)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate_at(step, settings)
-        self.optimizer.step()
-        self.optimizer.zero_grad()
+        for optimizer in self.optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = rate_at(step, settings)
+            optimizer.step()
+            optimizer.zero_grad()
         return loss, norm.item()
 
     @torch.no_grad()
@@ -190,11 +190,15 @@ def exported_state(model, tensors, gradients):
     """The state in training.safetensors."""
     tensors = {name: torch.tensor(array) for name, array in tensors.items()}
     weights = {name: tensors[name] for name, _ in model.named_parameters()}
-    moments = {name: {"step": torch.tensor(float(gradients[name])),
-                      "exp_avg": tensors.get("adamw.m." + name, torch.zeros_like(weight)),
-                      "exp_avg_sq": tensors.get("adamw.v." + name, torch.zeros_like(weight))}
-               for name, weight in weights.items()}
-    return {"weights": weights, "moments": moments}
+    def moments(name, weight):
+        if "muon.m." + name in tensors:
+            return {"momentum": tensors["muon.m." + name]}
+        return {"step": torch.tensor(float(gradients[name])),
+                "exp_avg": tensors.get("adamw.m." + name, torch.zeros_like(weight)),
+                "exp_avg_sq": tensors.get("adamw.v." + name, torch.zeros_like(weight))}
+
+    return {"weights": weights,
+            "moments": {name: moments(name, weight) for name, weight in weights.items()}}
 
 
 def main():

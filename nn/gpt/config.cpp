@@ -1,6 +1,7 @@
 #include "nn/gpt/config.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "nn/io/checksum.h"
@@ -79,30 +80,43 @@ std::vector<std::string> listed_parts(Recipe recipe) {
   return words_of_none(recipe);
 }
 
-Recipe read_recipe(const JsonValue& config, const JsonValue& own) {
+bool has_gelu(const Recipe& recipe) {
+  return recipe.mlp != FeedForward::swiglu && recipe.mlp != FeedForward::relu_squared;
+}
+
+Recipe read_recipe(const JsonValue& config, const JsonValue& own, Dim heads) {
   Recipe recipe;
   if (config.has("activation_function")) recipe.mlp = read_form(config["activation_function"]);
-  if (!own.is_null() && own.has("without")) {
-    std::vector<std::string> found;
+  const bool has_without = !own.is_null() && own.has("without");
+  std::vector<std::string> found;
+  if (has_without)
     own["without"].each_item([&](const JsonValue& word) { found.push_back(word.string()); });
-    recipe.each([&]<class Part>(const std::string& word, Part& part) {
-      if (std::find(found.begin(), found.end(), word) != found.end()) part = Part::none;
-    });
-    if (found.empty() || found != listed_parts(recipe))
-      own["without"].fail(
-          "must have one or more of mask, positions, mlp, value, attention, residual and norm, in "
-          "this order and each once: got " +
-          own["without"].shown());
-  }
+  recipe.each([&]<class Part>(const std::string& word, Part& part) {
+    if (std::find(found.begin(), found.end(), word) != found.end()) part = Part::none;
+  });
+  if (!own.is_null()) read_forms(own, recipe);
+  if (has_without && (found.empty() || found != listed_parts(recipe)))
+    own["without"].fail(
+        "must have one or more of mask, positions, mlp, value, attention, residual and norm, in "
+        "this order and each once: got " +
+        own["without"].shown());
   if (config.has("scale_attn_weights") && !config["scale_attn_weights"].boolean())
     recipe.scale = Scale::none;
+  if (!own.is_null() && own.has("key_heads")) {
+    recipe.key_heads = own["key_heads"].integer(1, heads);
+    if (heads % recipe.key_heads != 0)
+      own["key_heads"].fail("must divide n_head, " + std::to_string(heads) + ": got " +
+                            std::to_string(recipe.key_heads));
+    if (recipe.key_heads != heads && recipe.values == ValueMatrix::none)
+      own["key_heads"].fail("must be n_head, " + std::to_string(heads) +
+                            ", in a model without value: got " + std::to_string(recipe.key_heads));
+  }
   if (!config.has("model_type")) return recipe;
   const std::string type = config["model_type"].string();
   if (type != model_type_of(recipe))
     config["model_type"].fail(
-        "must be \"" + model_type_of(recipe) + "\" for a model with" +
-        (recipe.is_gpt2() ? " mask, residual and norm" : "out mask, residual or norm") +
-        ": got \"" + type + "\"");
+        "must be \"" + model_type_of(recipe) + "\" for a model that GPT-2's formula " +
+        (recipe.is_gpt2() ? "computes" : "does not compute") + ": got \"" + type + "\"");
   return recipe;
 }
 
@@ -133,6 +147,35 @@ std::string in_gigabytes(double bytes) {
 
 }  // namespace
 
+Json::Members forms_json(const Recipe& recipe) {
+  Json::Members own;
+  Recipe::each_form(recipe, [&](const char* key, auto member, auto form, const char* word) {
+    if (member == form) own.push_back({key, word});
+  });
+  if (recipe.key_heads > 0) own.push_back({"key_heads", recipe.key_heads});
+  if (recipe.window > 0) own.push_back({"window", recipe.window});
+  if (recipe.position == Position::rotary) own.push_back({"rotary_base", recipe.rotary_base});
+  return own;
+}
+
+void read_forms(const JsonValue& own, Recipe& recipe) {
+  std::map<std::string, std::string> allowed;  // by key
+  Recipe::each_form(recipe, [&](const char* key, auto& member, auto form, const char* word) {
+    if (!own.has(key)) return;
+    allowed[key] += (allowed[key].empty() ? "" : " or ") + std::string(word);
+    if (own[key].string() == word) member = form;
+  });
+  if (own.has("window")) recipe.window = own["window"].integer(1, 2147483647);
+  const auto found = forms_of(recipe);
+  for (const auto& [key, words] : allowed)
+    if (std::find(found.begin(), found.end(), std::pair(key, own[key].string())) == found.end())
+      own[key].fail("must be " + words + ": got " + own[key].shown());
+  if (!own.has("rotary_base")) return;
+  recipe.rotary_base = own["rotary_base"].number();
+  if (!(recipe.rotary_base >= 1))
+    own["rotary_base"].fail("must be 1 or more: got " + own["rotary_base"].shown());
+}
+
 std::vector<std::string> check_config_keys(const JsonValue& config) {
   std::set<std::string_view> known(std::begin(known_keys), std::end(known_keys));
   known.insert(std::begin(keys_of_other_models), std::end(keys_of_other_models));
@@ -160,6 +203,7 @@ std::string config_json(const LanguageModelSizes& sizes, Json::Members own,
                         const Json::Members& notes) {
   const std::vector<std::string> parts = listed_parts(sizes.recipe);
   if (!parts.empty()) own.push_back({"without", parts});
+  for (auto& form : forms_json(sizes.recipe)) own.push_back(std::move(form));
   const Json hidden = sizes.hidden > 0 ? Json(sizes.hidden) : Json();
   Json::Members members{
       {"model_type", model_type_of(sizes.recipe)},
@@ -177,7 +221,10 @@ std::string config_json(const LanguageModelSizes& sizes, Json::Members own,
       {"embd_pdrop", sizes.dropout},
       {"attn_pdrop", 0.0},
       {"tie_word_embeddings", true}};
-  if (!sizes.recipe.is_gpt2()) members.erase(members.begin() + 1);  // "architectures"
+  std::erase_if(members, [&](const auto& member) {
+    return (member.first == "architectures" && !sizes.recipe.is_gpt2()) ||
+           (member.first == "activation_function" && !has_gelu(sizes.recipe));
+  });
   if (sizes.recipe.scale == Scale::none) members.push_back({"scale_attn_weights", false});
   if (sizes.bias == Bias::without) members.push_back({"bias", false});
   members.insert(members.end(), notes.begin(), notes.end());
@@ -244,7 +291,11 @@ ModelConfig read_config(std::string text) {
   if (config.has("bias")) sizes.bias = config["bias"].boolean() ? Bias::with : Bias::without;
   const JsonValue own = config.find("fledge");
   if (config.has("fledge") && !own.is_object()) own.fail("must be an object: got " + own.shown());
-  sizes.recipe = read_recipe(config, own);
+  sizes.recipe = read_recipe(config, own, sizes.heads);
+  if (sizes.recipe.position == Position::rotary && sizes.width / sizes.heads % 2 != 0)
+    config["n_head"].fail(
+        "must divide n_embd into heads of an even size for rotary positions: got " +
+        std::to_string(sizes.heads));
   const double needed = parameter_count(sizes) * sizeof(Real), memory = machine_memory();
   if (needed > memory)
     config.fail("describes too large a model: its numbers need " + in_gigabytes(needed) +
@@ -257,11 +308,18 @@ ModelConfig read_config(std::string text) {
 double parameter_count(const LanguageModelSizes& sizes) {
   const auto number = [](Dim size) { return static_cast<double>(size); };
   const double C = number(sizes.width), V = number(sizes.vocabulary), T = number(sizes.context);
-  const double hidden = sizes.hidden > 0 ? number(sizes.hidden) : 4 * C;
-  const double norm = 2 * C;
-  const double weights = C * 3 * C + C * C + C * hidden + hidden * C;
-  const double biases = sizes.bias == Bias::with ? 3 * C + C + hidden + C : 0;
-  return V * C + T * C + number(sizes.layers) * (2 * norm + weights + biases) + norm;
+  const bool is_rotary = sizes.recipe.position == Position::rotary;
+  const bool has_gate = sizes.recipe.mlp == FeedForward::swiglu;
+  const double up =
+      number(sizes.hidden_width()) * (has_gate ? 2 : 1);  // columns of c_fc and c_gate
+  const double norm = sizes.recipe.norm == Norm::rms ? C : 2 * C;
+  const HeadCount heads = sizes.head_count();
+  const double qkv = C + 2 * C * number(heads.keys) / number(heads.queries);
+  const double weights = C * qkv + C * C + C * up + number(sizes.hidden_width()) * C;
+  const double biases = sizes.bias == Bias::with ? qkv + C + up + C : 0;
+  const double sinks = sizes.recipe.sink == Sink::learned ? number(sizes.heads) : 0;
+  return V * C + (is_rotary ? 0 : T * C) +
+         number(sizes.layers) * (2 * norm + weights + biases + sinks) + norm;
 }
 
 }  // namespace fledge

@@ -29,11 +29,21 @@ inline constexpr Dim most_layers = 1000;
 /// The text of config.json. `own` are members of the object under the key "fledge", which other
 /// programs ignore. A model without biases has the key "bias", which GPT-2's files do not have. What
 /// a model is without stands in this object under "without"; for the scale there is GPT-2's key.
-/// Without mask, residual or norm it is no GPT-2: then "model_type" is "fledge", which other
-/// programs refuse.
+/// What it has and GPT-2 has not stands beside it: "positions": "rotary" (Recipe::each_form),
+/// "key_heads": 2, "window": 16, "rotary_base": 10000. If the model is no GPT-2 (Recipe::is_gpt2),
+/// "model_type" is "fledge", which other programs refuse.
 /// `notes` are further members, such as "torch_dtype".
 std::string config_json(const LanguageModelSizes& sizes, Json::Members own = {},
                         const Json::Members& notes = {});
+
+/// What a recipe has and GPT-2 has not, as members of that object; and read from it. Throws FormatError
+/// for a form that does not exist.
+Json::Members forms_json(const Recipe& recipe);
+void read_forms(const JsonValue& own, Recipe& recipe);
+/// The keys of that object that belong to the recipe of a model.
+inline constexpr std::string_view recipe_keys[] = {
+    "without", "positions", "norm",      "mlp",    "qk_norm",
+    "sink",    "exclusive", "key_heads", "window", "rotary_base"};
 
 /// The members "bos_token_id" and "eos_token_id" of config.json, null if there is no such token, and
 /// "pad_token_id" if there is one. Without the first two other programs take GPT-2's, 50256.

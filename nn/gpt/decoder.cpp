@@ -40,6 +40,7 @@ Array Decoder::read(const std::vector<Dim>& ids) {
   std::vector<KeyValueCache> empty(moved ? caches_.size() : 0);
   std::vector<KeyValueCache>& caches = moved ? empty : caches_;
   const Dim known = caches[0].length;
+  const auto numbers = static_cast<std::size_t>(known * model_.h[0].attn.key_width());
   try {
     Array logits = without_tokens(last_logits(window, caches), never_drawn_);
     window_.swap(window);
@@ -48,8 +49,8 @@ Array Decoder::read(const std::vector<Dim>& ids) {
   } catch (...) {
     for (KeyValueCache& cache : caches) {  // it does not throw: no vector grows
       cache.length = known;
-      cache.keys.resize(static_cast<std::size_t>(known * model_.sizes.width));
-      cache.values.resize(static_cast<std::size_t>(known * model_.sizes.width));
+      cache.keys.resize(numbers);
+      cache.values.resize(numbers);
     }
     throw;
   }
@@ -63,8 +64,10 @@ Array Decoder::last_logits(const std::vector<Dim>& window,
     return slice(model_(Indices({1, T}, window)), 1, T - 1, T).value().with_shape({V});
   const Dim first = caches[0].length, count = T - first;
   const Indices fresh({count}, {window.end() - count, window.end()});
-  Tensor x = embedding(model_.wte.weight, model_.wpe.weight, fresh, first);  // (count, C)
-  for (std::size_t layer = 0; layer < caches.size(); ++layer) x = model_.h[layer](x, caches[layer]);
+  const Mask mask = model_.mask();
+  Tensor x = model_.embed(fresh, first);  // (count, C)
+  for (std::size_t layer = 0; layer < caches.size(); ++layer)
+    x = model_.h[layer](x, caches[layer], mask);
   const Tensor logits = model_.logits(slice(x, 0, count - 1, count));  // (1, V)
   return logits.value().with_shape({V});
 }
@@ -85,13 +88,14 @@ std::vector<Array> Decoder::attention(Dim rows) const {
     }
     return weights;
   }
-  Tensor x = embedding(model_.wte.weight, model_.wpe.weight, Indices({T}, window_));
+  const Mask mask = model_.mask();
+  Tensor x = model_.embed(Indices({T}, window_));
   for (const Block& block : model_.h) {
     KeyValueCache cache;
     const Tensor last = slice(x, 0, first, T);
-    x = block(x, cache);
-    weights.push_back(cached_attention_weights(block.attn.qkv(block.ln_1(last)).value(),
-                                               block.attn.heads, cache));
+    x = block(x, cache, mask);
+    weights.push_back(cached_attention_weights(block.attn.qkv(block.ln_1(last), first).value(),
+                                               block.attn.heads, cache, mask, block.attn.sink));
   }
   return weights;
 }

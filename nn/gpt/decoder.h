@@ -18,7 +18,7 @@ Array without_tokens(const Array& logits, const std::vector<Dim>& never_drawn);
 ///
 /// A model sees at most `context` tokens. When a token comes and the window is full, the window is
 /// shortened to the last context/2 tokens (at least one), including the new one. They are read
-/// again into an empty cache, because each token was read with the vector of its old position. So
+/// again into an empty cache, because each token was read at its old position. So
 /// one step in context/2 costs as much as reading context/2 tokens. The logits do not depend on how
 /// a text is divided into calls.
 class Decoder {
@@ -39,6 +39,8 @@ class Decoder {
   Dim length() const { return static_cast<Dim>(window_.size()); }
   /// Whether no token sees the tokens after it.
   bool is_causal() const { return model_.sizes.recipe.mask == Masking::causal; }
+  /// Each position sees at most this many; 0: no limit (Recipe::window).
+  Dim most_seen() const { return model_.sizes.recipe.window; }
 
   /// The attention weights (H, R, T) of each layer over window(). Row i has the weights of the
   /// query at position T − R + i. R is `rows`, at most T; 0 means all T. The weights are computed

@@ -15,10 +15,23 @@ const LanguageModelSizes& checked(const LanguageModelSizes& sizes) {
   positive("layers", sizes.layers);
   positive("heads", sizes.heads);
   positive("width", sizes.width);
+  const bool shared = sizes.head_count().keys < sizes.heads;
+  require<ValueError>(!shared || (sizes.recipe.values != ValueMatrix::none && !sizes.recipe.tie_qk),
+                      "LanguageModel",
+                      "a value matrix that is the identity, and one matrix of "
+                      "queries and keys, need as many heads of keys as of queries: got ",
+                      sizes.recipe.key_heads, " and ", sizes.heads);
   require<ValueError>(sizes.hidden >= 0, "LanguageModel", "hidden must not be negative: got ",
                       sizes.hidden);
   require<ValueError>(sizes.epsilon > 0 && std::isfinite(sizes.epsilon), "LanguageModel",
                       "epsilon must be positive and finite: got ", sizes.epsilon);
+  const Recipe& recipe = sizes.recipe;
+  require<ValueError>(recipe.window >= 0, "LanguageModel", "the window must not be negative: got ",
+                      recipe.window);
+  require<ValueError>(recipe.position != Position::rotary || sizes.width / sizes.heads % 2 == 0,
+                      "LanguageModel",
+                      "rotary positions need an even head size, width / heads: got ", sizes.width,
+                      " / ", sizes.heads);
   return sizes;
 }
 
@@ -32,20 +45,21 @@ void redraw(const Tensor& weight, double deviation, Rng& rng) {
 LanguageModel::LanguageModel(const LanguageModelSizes& model_sizes, InitialWeights initial)
     : sizes(checked(model_sizes)),
       wte(sizes.vocabulary, sizes.width, initial),
-      wpe(sizes.context, sizes.width, initial),
       dropout(sizes.dropout),
-      ln_f(sizes.width, sizes.epsilon) {
-  const Dim hidden = sizes.hidden > 0 ? sizes.hidden : 4 * sizes.width;
+      ln_f(sizes.width, sizes.epsilon, sizes.recipe.norm) {
+  const Recipe& recipe = sizes.recipe;
+  if (recipe.position != Position::rotary) wpe = Embedding(sizes.context, sizes.width, initial);
   for (Dim layer = 0; layer < sizes.layers; ++layer) {
-    Block& block =
-        h.emplace_back(sizes.width, sizes.heads, hidden, initial, sizes.dropout, sizes.bias);
+    Block& block = h.emplace_back(sizes.width, sizes.head_count(), sizes.hidden_width(), initial,
+                                  sizes.dropout, sizes.bias, recipe.norm, recipe.mlp);
     block.ln_1.eps = block.ln_2.eps = sizes.epsilon;
-    block.ln_1.norm = block.ln_2.norm = sizes.recipe.norm;
-    block.attn.scale = sizes.recipe.scale;
-    block.mlp.form = sizes.recipe.mlp;
-    block.residual = sizes.recipe.residual;
+    block.attn.scale = recipe.scale;
+    block.attn.qk_norm = recipe.qk_norm;
+    block.attn.exclusive = recipe.exclusive;
+    if (recipe.sink == Sink::learned) block.attn.sink = parameter(Array::zeros({sizes.heads}));
+    if (recipe.position == Position::rotary) block.attn.rotary_base = recipe.rotary_base;
+    block.residual = recipe.residual;
   }
-  ln_f.norm = sizes.recipe.norm;
   if (initial.rng() == nullptr) return;
   Rng& rng = *initial.rng();
   // GPT-2's initial weights (Radford et al. 2019, section 2.3): small, so that at first the
@@ -57,16 +71,22 @@ LanguageModel::LanguageModel(const LanguageModelSizes& model_sizes, InitialWeigh
     redraw(block.attn.c_proj.weight, smaller, rng);
     redraw(block.mlp.c_fc.weight, small, rng);
     redraw(block.mlp.c_proj.weight, smaller, rng);
+    if (block.mlp.c_gate.weight.exists()) redraw(block.mlp.c_gate.weight, small, rng);
   }
   set_held_values(*this);
 }
 
-Tensor LanguageModel::embed(const Indices& ids, Mode mode) const {
+Tensor LanguageModel::embed(const Indices& ids, Dim first) const {
+  if (sizes.recipe.position == Position::rotary) return wte(ids);
+  return embedding(wte.weight, wpe.weight, ids, first);
+}
+
+Tensor LanguageModel::first_input(const Indices& ids, Mode mode) const {
   require(ids.shape().rank() == 2, "LanguageModel", "expects ids (batch, time): got shape ",
           ids.shape());
   require(ids.shape()[1] <= sizes.context, "LanguageModel", "looks at no more than ", sizes.context,
           " words: got ids of shape ", ids.shape());
-  return dropout(embedding(wte.weight, wpe.weight, ids), mode);
+  return dropout(embed(ids), mode);
 }
 
 Tensor LanguageModel::logits(const Tensor& x) const {
@@ -74,13 +94,17 @@ Tensor LanguageModel::logits(const Tensor& x) const {
 }
 
 Mask LanguageModel::mask(const std::vector<Dim>& lengths) const {
-  if (sizes.recipe.mask == Masking::causal) return causal();
-  return lengths.empty() ? Mask() : padding(lengths);
+  Mask seen;
+  if (sizes.recipe.mask == Masking::causal)
+    seen = causal();
+  else if (!lengths.empty())
+    seen = padding(lengths);
+  return sizes.recipe.window > 0 ? seen & window(sizes.recipe.window) : seen;
 }
 
 Tensor LanguageModel::operator()(const Indices& ids, Mode mode,
                                  const std::vector<Dim>& lengths) const {
-  Tensor x = embed(ids, mode);
+  Tensor x = first_input(ids, mode);
   const Mask seen = mask(lengths);
   for (const Block& block : h) x = block(x, seen, mode);
   return logits(x);
@@ -89,7 +113,7 @@ Tensor LanguageModel::operator()(const Indices& ids, Mode mode,
 LanguageModel::LogitsAndWeights LanguageModel::forward_with_weights(const Indices& ids,
                                                                     Mode mode) const {
   LogitsAndWeights result;
-  Tensor x = embed(ids, mode);
+  Tensor x = first_input(ids, mode);
   for (const Block& block : h) {
     const auto [seen, weights] = block.forward_with_weights(x, mask(), mode);
     x = seen;

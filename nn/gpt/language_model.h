@@ -12,11 +12,21 @@ struct LanguageModelSizes {
   Dim layers = 1;
   Dim heads = 1;
   Dim width = 16;  // C
-  Dim hidden = 0;  // of the MLP; 0 means 4·width, as in GPT-2
+  Dim hidden = 0;  // of the MLP; 0: see hidden_width()
   double dropout = 0;
   Bias bias = Bias::with;
   double epsilon = 1e-5;  // of the layer norms
   Recipe recipe = {};
+
+  HeadCount head_count() const {
+    return recipe.key_heads != 0 ? HeadCount(heads, recipe.key_heads) : HeadCount(heads);
+  }
+  /// The hidden size of the MLP: without one, 4·width as in GPT-2; with SwiGLU, which has three
+  /// matrices in place of two, 8/3·width, rounded up to a multiple of 8 (Shazeer 2020).
+  Dim hidden_width() const {
+    if (hidden > 0) return hidden;
+    return recipe.mlp == FeedForward::swiglu ? (8 * width + 23) / 24 * 8 : 4 * width;
+  }
   bool operator==(const LanguageModelSizes&) const = default;
 };
 
@@ -30,7 +40,7 @@ inline void require_token(const char* op, Dim token, Dim vocabulary) {
 ///
 ///   x = wte[ids] + wpe[0 … T−1];   x = block(x) for each block, causal;   logits = ln_f(x)·wteᵀ
 ///
-/// sizes.recipe changes this formula and the initial weights.
+/// sizes.recipe changes this formula and the initial weights. With rotary positions there is no wpe.
 ///
 /// The output projection is the word table itself (Press & Wolf 2017). Names: GPT-2's.
 struct LanguageModel {
@@ -55,7 +65,9 @@ struct LanguageModel {
   /// The same, and the attention weights of each layer.
   LogitsAndWeights forward_with_weights(const Indices& ids, Mode mode = Mode::evaluation()) const;
 
-  /// Which positions each position sees: causal, or all of its row.
+  /// The first line of the formula: ids (…, T) at the positions first, first + 1, …  ->  (…, T, C).
+  Tensor embed(const Indices& ids, Dim first = 0) const;
+  /// Which positions each position sees: causal, or all of its row; of them the recipe's window.
   Mask mask(const std::vector<Dim>& lengths = {}) const;
 
   /// The last line of the formula: the output of the last block, x (…, C)  ->  logits (…, V).
@@ -64,7 +76,7 @@ struct LanguageModel {
   void visit(auto&& f) const { f("wte", wte), f("wpe", wpe), f("h", h), f("ln_f", ln_f); }
 
  private:
-  Tensor embed(const Indices& ids, Mode mode) const;  // (B, T, C)
+  Tensor first_input(const Indices& ids, Mode mode) const;  // (B, T, C)
 };
 
 }  // namespace fledge

@@ -11,13 +11,23 @@ namespace {
 
 using Columns = HeldParameters::Columns;
 
-constexpr Dim query_third = 0, key_third = 1, value_third = 2;  // the thirds of c_attn
-
-// A part of the columns of each parameter: of c_attn's weight and bias one of three, else all.
-std::vector<Columns> columns_of(const auto& module, Dim part = 0, Dim parts = 1) {
+// All columns of each parameter.
+std::vector<Columns> columns_of(const auto& module) {
   std::vector<Columns> columns;
-  for (const Tensor& p : parameters(module))
-    columns.push_back({p, part * p.dim(-1) / parts, p.dim(-1) / parts});
+  for (const Tensor& p : parameters(module)) columns.push_back({p, 0, p.dim(-1)});
+  return columns;
+}
+
+enum class Part { query, key, value };  // of c_attn
+
+// The columns of c_attn's weight and bias that compute this part.
+std::vector<Columns> columns_of(const Attention& attn, Part part) {
+  const Dim C = attn.c_proj.weight.dim(0), own = attn.key_width();
+  std::vector<Columns> columns = columns_of(attn.c_attn);
+  for (Columns& of : columns) {
+    of.first = part == Part::query ? 0 : part == Part::key ? C : C + own;
+    of.count = part == Part::query ? C : own;
+  }
   return columns;
 }
 
@@ -61,16 +71,15 @@ void set_held_values(const LanguageModel& model) {
   for (const Columns& zeros : zeros_of(model)) fill(zeros, zeros.parameter.write(), 0);
   const Recipe& recipe = model.sizes.recipe;
   for (const Block& block : model.h) {
-    const Linear& c_attn = block.attn.c_attn;
-    const Dim C = c_attn.weight.dim(0);
+    const Dim C = model.sizes.width;  // also the columns of keys, where parts of c_attn are held
     if (recipe.values == ValueMatrix::none) {
-      for (const Columns& values : columns_of(c_attn, value_third, 3))
+      for (const Columns& values : columns_of(block.attn, Part::value))
         fill(values, values.parameter.write(), 0);
-      Real* const numbers = c_attn.weight.write();
-      for (Dim c = 0; c < C; ++c) numbers[c * 3 * C + value_third * C + c] = Real(1);
+      Real* const numbers = block.attn.c_attn.weight.write();
+      for (Dim c = 0; c < C; ++c) numbers[c * 3 * C + 2 * C + c] = Real(1);
     }
     if (!recipe.tie_qk) continue;
-    for (const Columns& q : columns_of(c_attn, query_third, 3)) {
+    for (const Columns& q : columns_of(block.attn, Part::query)) {
       Real* const numbers = q.parameter.write();
       each_row(q, [&](Dim begin) { std::copy_n(numbers + begin, C, numbers + begin + C); });
     }
@@ -83,11 +92,10 @@ HeldParameters::HeldParameters(const LanguageModel& model) : held_(zeros_of(mode
   const bool v = recipe.learned.v == Learning::none || recipe.values == ValueMatrix::none;
   const bool both = recipe.tie_qk && (q || k);
   for (const Block& block : model.h) {
-    const Linear& c_attn = block.attn.c_attn;
-    if (q || both) append(held_, columns_of(c_attn, query_third, 3));
-    if (k || both) append(held_, columns_of(c_attn, key_third, 3));
-    if (v) append(held_, columns_of(c_attn, value_third, 3));
-    if (recipe.tie_qk) append(tied_, columns_of(c_attn, query_third, 3));
+    if (q || both) append(held_, columns_of(block.attn, Part::query));
+    if (k || both) append(held_, columns_of(block.attn, Part::key));
+    if (v) append(held_, columns_of(block.attn, Part::value));
+    if (recipe.tie_qk) append(tied_, columns_of(block.attn, Part::query));
   }
 }
 

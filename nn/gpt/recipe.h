@@ -1,23 +1,28 @@
-// The recipe of a language model: what it is made of, as one value. The default is GPT-2.
+// The recipe of a language model: what it is made of, as one value. The default is GPT-2; today() is
+// what most models of 2026 have in common.
 //
-// Each part is an enumeration: its first value is none, its second GPT-2's. An experiment with none
-// shows what a part is for. Mask, scale, residual and norm change the formula. The other parts have
-// weights, and none holds these at values that add nothing, mostly 0: set at the beginning, kept by
-// each step of training (HeldParameters). So the formula stays GPT-2's, and so do the files.
+// Each part is an enumeration whose first value is none. Of the parts of GPT-2, the second value is
+// GPT-2's, and an experiment with none shows what a part is for. Mask, scale, residual and norm change
+// the formula. The other parts have weights, and none holds these at values that add nothing, mostly
+// 0: set at the beginning, kept by each step of training (HeldParameters). So the formula stays
+// GPT-2's, and so do the files. Parts and forms that GPT-2 does not have are listed in each_form().
 #pragma once
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "nn/layers/block.h"
 
 namespace fledge {
 
-enum class Masking { none, causal };       // none: each position sees all positions of its window
-enum class Position { none, learned };     // none: the position vectors are 0
+enum class Masking { none, causal };  // none: each position sees all positions of its window
+// none: the position vectors are 0; rotary: there are none, queries and keys are rotated
+enum class Position { none, learned, rotary };
 enum class ValueMatrix { none, learned };  // none: W_V is the identity matrix, and its bias 0
 enum class Heads { none, own_keys };       // none: the output of attention is 0
+enum class Sink { none, learned };         // learned: one number a head, beside the scores
 enum class Learning { none, full };        // none: a matrix and its bias keep their initial values
 
 struct Recipe {
@@ -38,20 +43,58 @@ struct Recipe {
   };
   Learned learned = {};
   bool tie_qk = false;  // W_Q and W_K are one matrix, and their biases one vector
+  // Parts that GPT-2 does not have.
+  QueryKeyNorm qk_norm = QueryKeyNorm::none;
+  Sink sink = Sink::none;
+  Exclusive exclusive = Exclusive::none;
+  Dim key_heads = 0;  // heads of keys and values, which divide the heads; 0: as many
+  Dim window = 0;     // each position sees this many positions, itself the last; 0: all before it
+  double rotary_base = 10000;  // of Position::rotary (ops.h, rotate)
 
   /// Whether GPT-2's formula computes this model, with some weights.
   bool is_gpt2() const {
-    return mask != Masking::none && residual != Residual::none && norm != Norm::none;
+    return mask != Masking::none && residual != Residual::none && norm != Norm::none &&
+           forms_of(*this).empty();
   }
   /// Whether a position sees later tokens, which it must predict. Only attention looks at others.
   bool sees_later_tokens() const { return mask == Masking::none && heads != Heads::none; }
-  /// Calls f(word, part) for each part that may be none.
+  /// Calls f(word, part) for each part of GPT-2 that may be none.
   void each(auto&& f) {
     f("mask", mask), f("positions", position), f("scale", scale), f("mlp", mlp);
     f("value", values), f("attention", heads), f("residual", residual), f("norm", norm);
   }
+  /// Calls f(part, member, form, word) for each form that GPT-2 does not have.
+  static void each_form(auto& recipe, auto&& f) {
+    f("positions", recipe.position, Position::rotary, "rotary");
+    f("norm", recipe.norm, Norm::rms, "rms");
+    f("mlp", recipe.mlp, FeedForward::swiglu, "swiglu");
+    f("mlp", recipe.mlp, FeedForward::relu_squared, "relu2");
+    f("qk_norm", recipe.qk_norm, QueryKeyNorm::rms, "rms");
+    f("sink", recipe.sink, Sink::learned, "learned");
+    f("exclusive", recipe.exclusive, Exclusive::own_value, "own_value");
+  }
+  /// What this recipe has and GPT-2 has not, in the order of each_form(): {"norm", "rms"}; at the end
+  /// {"key_heads", "2"} and {"window", "16"}.
+  friend std::vector<std::pair<std::string, std::string>> forms_of(const Recipe& recipe) {
+    std::vector<std::pair<std::string, std::string>> found;
+    each_form(recipe, [&](const char* part, auto member, auto form, const char* word) {
+      if (member == form) found.emplace_back(part, word);
+    });
+    if (recipe.key_heads > 0) found.emplace_back("key_heads", std::to_string(recipe.key_heads));
+    if (recipe.window > 0) found.emplace_back("window", std::to_string(recipe.window));
+    return found;
+  }
   bool operator==(const Recipe&) const = default;
 };
+
+/// The recipe of 2026: rotary positions, RMS norms, SwiGLU and the norm of queries and keys. Such
+/// models have no biases either (LanguageModelSizes::bias).
+inline Recipe today() {
+  return {.position = Position::rotary,
+          .mlp = FeedForward::swiglu,
+          .norm = Norm::rms,
+          .qk_norm = QueryKeyNorm::rms};
+}
 
 /// The words of the parts of a recipe, or of its Learned, that are none, in the order of each().
 template <class List>

@@ -67,7 +67,7 @@ std::vector<NamedArray> named_weights(const LanguageModel& model, const Dtype* t
   for (const auto& [name, tensor] : named_parameters(model)) {
     arrays.push_back({name, tensor.value(), type});
     if (const std::string bias = bias_beside(name);
-        model.sizes.bias == Bias::without && !bias.empty())
+        model.sizes.bias == Bias::without && model.sizes.recipe.is_gpt2() && !bias.empty())
       arrays.push_back({bias, Array::zeros({tensor.dim(1)}), type});
   }
   return arrays;

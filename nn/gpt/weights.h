@@ -17,7 +17,7 @@ namespace fledge {
 inline constexpr const char* weights_name = "model.safetensors";
 
 /// The parameters under their names, "wte.weight", "h.0.attn.c_attn.weight", …, to be stored as a
-/// type. Other programs expect the biases of GPT-2. For a model without biases they are zeros: then
+/// type. Other programs expect the biases of GPT-2. For a GPT-2 without biases they are zeros: then
 /// these programs compute the same model.
 std::vector<NamedArray> named_weights(const LanguageModel& model,
                                       const Dtype* type = find_dtype("F32"));

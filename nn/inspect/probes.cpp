@@ -1,11 +1,13 @@
 #include "nn/inspect/probes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
 
 #include "engine/autograd.h"
+#include "nn/gpt/decoder.h"
 #include "nn/text/batches.h"
 
 namespace fledge {
@@ -56,10 +58,6 @@ CausalityReport check_causality(const Reads& reads, const std::vector<Dim>& ids,
       found.text = "could not be shown, as no logits change with the tokens" + after;
   }
   found.is_causal = found.text.empty();
-  if (found.is_causal)
-    found.text = "no place depends on later tokens: " + std::to_string(found.compared) +
-                 " logits in front of " + std::to_string(cuts) +
-                 " cuts keep every bit when all tokens that follow change";
   return found;
 }
 
@@ -76,10 +74,13 @@ CausalityReport check_causality(const LanguageModel& model, const std::vector<Di
 FirstLook first_look(const LanguageModel& model, const Indices& ids) {
   const NoGrad no_grad;
   const Block& block = model.h[0];
-  const Tensor x = embedding(model.wte.weight, model.wpe.weight, ids);
-  const std::vector<Tensor> qkv = split(block.attn.qkv(block.ln_1(x)), 3, -1);  // (B, T, C) each
-  const AttentionOutput seen = attend(qkv[0], qkv[1], qkv[2], model.sizes.heads, model.mask());
-  return {seen.weights, seen.output, qkv[2]};
+  const Tensor x = model.embed(ids);
+  const Attention& attn = block.attn;
+  const Tensor all = attn.qkv(block.ln_1(x));
+  const std::vector<Tensor> qkv = attn.q_k_v(all);
+  const AttentionOutput seen =
+      attend(qkv[0], qkv[1], qkv[2], attn.heads, model.mask(), {.sink = attn.sink});
+  return {seen.weights, attn.passed(seen.output, all), keys_of_heads(qkv[2], attn.heads)};
 }
 
 double FirstLook::attention(Dim batch, Dim from, Dim to) const {
@@ -135,7 +136,8 @@ WatchedPair watch_pair(const LanguageModel& model, const TokenText& text, Dim a,
     const FirstLook first = first_look(model, ids);
     for (const PositionPair& pair : pairs) {
       ++found.pairs;
-      found.chance += 1 / static_cast<double>(without_mask ? length : pair.from + 1);
+      const Dim seen = without_mask ? length : pair.from + 1, at_most = model.sizes.recipe.window;
+      found.chance += 1 / static_cast<double>(at_most > 0 ? std::min(seen, at_most) : seen);
       found.association += first.association(0, pair.from, pair.to);
       for (const Tensor& layer : forward.weights)
         for (Dim head = 0; head < H; ++head)
@@ -182,6 +184,51 @@ Dim control_of(const TokenText& text, Dim vocabulary, Dim context, Dim a, Dim b)
   require<ValueError>(best >= 0, "control_of", "needs a third token: the vocabulary has ",
                       vocabulary);
   return best;
+}
+
+namespace {
+
+// A mask over T positions in which only position `hidden` itself sees `hidden`. With hidden = T
+// nothing is hidden. The mask is a table in both cases, so the sums run in the same order and
+// differ only by the hidden position.
+Mask without(Dim hidden, Dim T) {
+  std::vector<bool> visible(static_cast<std::size_t>(T * T), true);
+  for (Dim query = 0; query < T; ++query)
+    if (hidden < T && query != hidden)
+      visible[static_cast<std::size_t>(query * T + hidden)] = false;
+  return custom(T, T, std::move(visible));
+}
+
+// ln softmax(z)_token = z_token − max z − ln Σ_i exp(z_i − max z)
+double log_softmax_at(const Array& z, Dim token) {
+  double most = -infinity, sum = 0;
+  for (Dim i = 0; i < z.size(); ++i) most = std::max(most, value_of(z[i]));
+  for (Dim i = 0; i < z.size(); ++i) sum += std::exp(value_of(z[i]) - most);
+  return value_of(z[token]) - most - std::log(sum);
+}
+
+}  // namespace
+
+Ablation ablate_tokens(const LanguageModel& model, const std::vector<Dim>& ids, Dim token,
+                       const std::vector<Dim>& never_drawn) {
+  const NoGrad no_grad;
+  const Dim T = static_cast<Dim>(ids.size()), V = model.sizes.vocabulary;
+  require<ValueError>(T >= 1 && T <= model.sizes.context, "ablate_tokens", "reads 1 to ",
+                      model.sizes.context, " tokens: got ", T);
+  require_token("ablate_tokens", token, V);
+  for (const Dim id : ids) require_token("ablate_tokens", id, V);
+
+  const Tensor read = model.embed(Indices({1, T}, ids));
+  const auto log_p = [&](Dim hidden) {
+    const Mask mask = model.mask() & without(hidden, T);
+    Tensor x = read;  // (1, T, C)
+    for (const Block& block : model.h) x = block(x, mask);
+    const Array z = model.logits(slice(x, 1, T - 1, T)).value();  // (1, 1, V)
+    return log_softmax_at(without_tokens(z, never_drawn), token);
+  };
+  Ablation found{log_p(T), {}};
+  for (Dim hidden = 0; hidden + 1 < T; ++hidden) found.without.push_back(log_p(hidden));
+  return found;
 }
 
 }  // namespace fledge

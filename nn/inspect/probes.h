@@ -1,5 +1,8 @@
-// Probes of a model: whether a logit depends on later tokens, and what the model has learned about
-// two tokens.
+// Probes of a model: whether a logit depends on later tokens, what the model has learned about two
+// tokens, and how a prediction changes when a token before it is hidden.
+//
+// An attention weight shows where a head looks; such an intervention shows whether this matters
+// (Jain & Wallace 2019; Geiger et al. 2021, "Causal abstractions of neural networks").
 #pragma once
 
 #include <functional>
@@ -16,7 +19,8 @@ struct CausalityReport {
   bool looks_ahead = false;  // a logit before a cut changed: it depends on later tokens
   bool is_causal = false;    // no logit before a cut changed; all changes reached the later logits
   Dim compared = 0;          // the number of logits before the cuts
-  /// What was checked, which position depends on later tokens, or why nothing could be shown.
+  /// Which position depends on later tokens, or why nothing could be shown; "" if the model is
+  /// causal.
   std::string text;
 };
 
@@ -50,7 +54,7 @@ FirstLook first_look(const LanguageModel& model, const Indices& ids);
 struct WatchedPair {
   Dim pairs = 0;           // how many; if 0, only `similarity` is computed
   double attention = 0;    // the mean attention weight from a to b over all layers and heads
-  double chance = 0;       // the weight if all positions had equal weights: mean of 1/(i + 1)
+  double chance = 0;       // the weight if all positions had equal weights: 1/(i + 1), in a window of W 1/W
   double association = 0;  // mean FirstLook::association
   double similarity = 0;   // cosine of the two rows of the embedding
 };
@@ -67,5 +71,20 @@ WatchedPair watch_pair(const LanguageModel& model, const TokenText& text, Dim a,
 /// count in the text is the nearest to the count of b; of two equally near, the smaller number.
 /// If there is no such token, c is any third token. Throws ValueError if there is none.
 Dim control_of(const TokenText& text, Dim vocabulary, Dim context, Dim a, Dim b);
+
+/// A hidden token is masked for all later positions but stays in its place, so the others keep
+/// their positions.
+struct Ablation {
+  double log_p = 0;             // ln p(token | ids), p = softmax of the logits after ids
+  std::vector<double> without;  // the same with position j hidden, j = 0 … T − 2
+};
+
+/// How probable `token` is after `ids` (1 … context tokens), and how probable if one of them is
+/// hidden. Position j is hidden in all layers from all other positions. The last position
+/// cannot be hidden, because the prediction is made there. Makes T passes over ids and records
+/// nothing. The tokens `never_drawn` have the probability 0, as in a Decoder. Throws ValueError for
+/// fewer or more ids, and for tokens outside 0 … V − 1.
+Ablation ablate_tokens(const LanguageModel& model, const std::vector<Dim>& ids, Dim token,
+                       const std::vector<Dim>& never_drawn = {});
 
 }  // namespace fledge

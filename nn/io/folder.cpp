@@ -13,8 +13,7 @@ namespace fledge {
 
 namespace {
 
-constexpr const char* temporary_name = ".fledge-new";
-constexpr const char* lock_name = ".lock";
+constexpr const char *temporary_name = ".fledge-new", *lock_name = ".lock";
 
 bool try_lock(const Descriptor& file) {
   int result = 0;
@@ -111,7 +110,8 @@ LockedFolder::LockedFolder(std::string path) : Folder(std::move(path)) {
 
 void LockedFolder::replace(const std::string& name, std::string_view bytes) const {
   const int folder = folder_.get();
-  if (::unlinkat(folder, temporary_name, 0) != 0 && errno != ENOENT)
+  // Where nothing can be written (EROFS), the error is about the file that the user knows.
+  if (::unlinkat(folder, temporary_name, 0) != 0 && errno != ENOENT && errno != EROFS)
     throw WriteError("remove", file(temporary_name), errno);
   int error = 0;
   {

@@ -239,8 +239,7 @@ std::string StoredHeader::text(std::string_view key) const {
 
 StoredHeader stored_header(const ByteSource& file) {
   constexpr std::size_t magic = 32;  // bytes from which another format is guessed
-  const std::string beginning =
-      file.read(0, static_cast<std::size_t>(std::min<std::uint64_t>(magic, file.size())));
+  const std::string beginning = file.beginning(magic);
   const auto length =
       file.size() < 8 ? ~std::uint64_t{0} : load_little_endian<std::uint64_t>(beginning.data());
   if (length > most_header_bytes || length > file.size() - 8)

@@ -22,6 +22,11 @@ Tensor merge_heads(const Tensor& x, const Shape& shape) {
   return reshape(side_by_side, shape);
 }
 
+/// (…, T, n·D) -> (…, T, n, D)
+Shape by_heads(const Shape& shape, Dim n) {
+  return shape.without(-1).append({n, shape[shape.rank() - 1] / n});
+}
+
 void require_features(const char* op, const Tensor& x, const Linear& projection) {
   require(x.rank() >= 2 && x.dim(-1) == projection.weight.dim(0), op, "expects (..., time, ",
           projection.weight.dim(0), "): got shape ", x.shape());
@@ -29,56 +34,111 @@ void require_features(const char* op, const Tensor& x, const Linear& projection)
 
 }  // namespace
 
-AttentionOutput attend(const Tensor& q, const Tensor& k, const Tensor& v, Dim heads,
-                       const Mask& mask) {
-  require(q.rank() >= 2 && k.shape() == v.shape() && q.dim(-1) == k.dim(-1), "attend",
-          "needs q (..., T, C) and k, v (..., S, C): got ", q.shape(), ", ", k.shape(), ", ",
-          v.shape());
-  require(q.rank() == k.rank() &&
-              q.shape().without(-1).without(-1) == k.shape().without(-1).without(-1),
-          "attend", "needs the same leading axes: ", q.shape(), " and ", k.shape());
-  require_heads("attend", q.dim(-1), heads);
-  const Tensor Q = split_heads(q, heads);  // (…, H, T, D)
-  const Tensor K = split_heads(k, heads);  // (…, H, S, D)
-  const Tensor V = split_heads(v, heads);
+Tensor keys_of_heads(const Tensor& x, HeadCount heads) {
+  if (heads.keys == heads.queries) return x;
+  const Dim D = x.dim(-1) / heads.keys;
+  std::vector<Tensor> own;
+  for (Dim h = 0; h < heads.queries; ++h) {
+    const Dim g = h * heads.keys / heads.queries;
+    own.push_back(slice(x, -1, g * D, (g + 1) * D));
+  }
+  return concat(own, -1);
+}
+
+Tensor softmax_with_sink(const Tensor& scores, const Mask& mask, const Tensor& sink) {
+  const VisibleTable table = mask.table(scores.shape(), "attend");
+  const Array visible(scores.shape(), {table.begin(), table.end()});
+  const Tensor shown = where(visible, scores, -infinity);
+  const Tensor zeros = Array::zeros(scores.shape().with(-1, 1));
+  const Tensor column = reshape(sink, {sink.size(), 1, 1}) + zeros;  // (…, H, T, 1)
+  return slice(softmax(concat({shown, column}, -1)), -1, 0, scores.dim(-1));
+}
+
+AttentionOutput attend(const Tensor& q, const Tensor& k, const Tensor& v, HeadCount heads,
+                       const Mask& mask, const AttendOptions& options) {
+  require_q_k_v("attend", q.shape(), k.shape(), v.shape(), heads);
+  require_heads("attend", q.dim(-1), heads.queries);
+  require_sink("attend", options.sink, heads.queries);
+  const Dim H = heads.queries;
+  const Tensor Q = split_heads(q, H);                        // (…, H, T, D)
+  const Tensor K = split_heads(keys_of_heads(k, heads), H);  // (…, H, S, D)
+  const Tensor V = split_heads(keys_of_heads(v, heads), H);
 
   const double scale = 1 / std::sqrt(static_cast<double>(Q.dim(-1)));
-  const Tensor scores = attention_scores(Q, K, mask) * scale;  // (…, H, T, S), −∞ where hidden
-  const Tensor rows = softmax(scores, mask);                   // each row sums to 1
+  const Tensor scaled = attention_scores(Q, K, mask) * scale;  // (…, H, T, S), −∞ where hidden
+  const Tensor& bias = options.bias;
+  if (bias.exists())
+    require(common_shape(bias.shape(), scaled.shape()) == scaled.shape(), "attend",
+            "needs a bias that broadcasts to ", scaled.shape(), ": got ", bias.shape());
+  const Tensor scores = bias.exists() ? scaled + bias : scaled;
+  // Each row sums to 1, or to less with a sink.
+  const Tensor rows =
+      options.sink.exists() ? softmax_with_sink(scores, mask, options.sink) : softmax(scores, mask);
   // The output is computed from the very tensor that is returned: keep_grad() then works on it.
   const bool one = q.rank() == 2;
   const Tensor weights = one ? reshape(rows, rows.shape().without(0)) : rows;
-  const Tensor mixed = weighted_sum(one ? reshape(weights, rows.shape()) : weights, V, mask);
+  const Tensor kept = options.dropout(weights, options.mode);
+  const Tensor mixed = weighted_sum(one ? reshape(kept, rows.shape()) : kept, V, mask);
   return {merge_heads(mixed, q.shape()), weights};  // mixed (…, H, T, D)
 }
 
-Attention::Attention(Dim width, Dim head_count, InitialWeights initial, Bias bias)
-    : heads(require_heads("Attention", width, head_count)),
-      c_attn(width, 3 * width, initial, bias),
+Attention::Attention(Dim width, HeadCount head_count, InitialWeights initial, Bias bias)
+    : heads(head_count),
+      c_attn(width,
+             width + 2 * (width / require_heads("Attention", width, heads.queries) * heads.keys),
+             initial, bias),
       c_proj(width, width, initial, bias) {}
 
-Tensor Attention::qkv(const Tensor& x) const {
+Tensor Attention::qkv(const Tensor& x, Dim first) const {
   require_features("Attention", x, c_attn);
-  if (scale == Scale::root) return c_attn(x);
-  const Dim C = x.dim(-1), D = C / heads;
-  Array factors = Array::ones({3 * C});
-  std::fill_n(factors.write(), C, Real(std::sqrt(static_cast<double>(D))));
-  return c_attn(x) * Tensor(factors);
+  const Dim qk = x.dim(-1) + key_width(), D = x.dim(-1) / heads.queries;
+  const Dim count = heads.queries + heads.keys;
+  Tensor y = c_attn(x);
+  if (qk_norm == QueryKeyNorm::rms) {
+    const Tensor both = slice(y, -1, 0, qk), v = slice(y, -1, qk, y.dim(-1));
+    const Tensor unit = rms_norm(reshape(both, by_heads(both.shape(), count)), Array::ones({D}));
+    y = concat({reshape(unit, both.shape()), v}, -1);
+  }
+  if (scale == Scale::none) {
+    Array factors = Array::ones({y.dim(-1)});
+    std::fill_n(factors.write(), x.dim(-1), Real(std::sqrt(static_cast<double>(D))));
+    y = y * Tensor(factors);
+  }
+  return rotary_base > 0 ? rotate(y, D, count, first, rotary_base) : y;
+}
+
+// With u = v̂·√D, which is 0 where v is 0, (y·v̂)v̂ is u·mean(u ⊙ y).
+Tensor Attention::passed(const Tensor& mixed, const Tensor& qkv) const {
+  if (exclusive == Exclusive::none) return mixed;
+  const Shape shape = by_heads(mixed.shape(), heads.queries);
+  const Tensor y = reshape(mixed, shape), v = reshape(keys_of_heads(q_k_v(qkv)[2], heads), shape);
+  const Tensor u = rms_norm(v, Array::ones({shape.dim(-1)}), 1e-30);
+  return reshape(y - u * mean(u * y, {-1}, true), mixed.shape());
+}
+
+std::vector<Tensor> Attention::q_k_v(const Tensor& qkv) const {
+  const Dim k = c_proj.weight.dim(0), v = k + key_width();
+  return {slice(qkv, -1, 0, k), slice(qkv, -1, k, v), slice(qkv, -1, v, qkv.dim(-1))};
 }
 
 Tensor Attention::operator()(const Tensor& x, const Mask& mask) const {
   if (!mask.has_spans()) return forward_with_weights(x, mask).output;
-  return c_proj(attention(qkv(x), heads, mask));
+  const Tensor all = qkv(x);
+  return c_proj(passed(attention(all, heads, mask, sink), all));
 }
 
-Tensor Attention::operator()(const Tensor& x, KeyValueCache& cache) const {
-  return c_proj(cached_attention(qkv(x).value(), heads, cache));
+Tensor Attention::operator()(const Tensor& x, KeyValueCache& cache, const Mask& mask) const {
+  const Tensor all = qkv(x, cache.length);
+  return c_proj(passed(cached_attention(all.value(), heads, cache, mask, sink), all));
 }
 
-AttentionOutput Attention::forward_with_weights(const Tensor& x, const Mask& mask) const {
-  const std::vector<Tensor> parts = split(qkv(x), 3, -1);  // three of (…, T, C)
-  const AttentionOutput attended = attend(parts[0], parts[1], parts[2], heads, mask);
-  return {c_proj(attended.output), attended.weights};
+AttentionOutput Attention::forward_with_weights(const Tensor& x, const Mask& mask,
+                                                AttendOptions options) const {
+  const Tensor all = qkv(x);
+  const std::vector<Tensor> parts = q_k_v(all);
+  options.sink = sink;
+  const AttentionOutput attended = attend(parts[0], parts[1], parts[2], heads, mask, options);
+  return {c_proj(passed(attended.output, all)), attended.weights};
 }
 
 CrossAttention::CrossAttention(Dim width, Dim source_width, Dim head_count, InitialWeights initial,

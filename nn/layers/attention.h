@@ -10,49 +10,82 @@
 namespace fledge {
 
 /// The output, and the attention weights (…, H, T, S). Each row of weights sums to 1 over the keys,
-/// or is all zeros if the mask hides all keys.
+/// to less with a sink, or is all zeros if the mask hides all keys.
 struct AttentionOutput {
   Tensor output, weights;
 };
 
-/// softmax(Q·Kᵀ/√D over what the mask shows)·V, per head.        Vaswani et al. 2017, eq. 1
-/// q (…, T, H·D)   k, v (…, S, H·D)   output (…, T, H·D)   weights (…, H, T, S)
+/// What attention with its weights may do besides.
+struct AttendOptions {
+  Tensor sink = {};    // one more score of each head (H): ops.h, attention
+  Tensor bias = {};    // added to the scores; broadcasts to (…, H, T, S)
+  Dropout dropout{0};  // of the weights, in a mode that trains; those returned are from before it
+  Mode mode = Mode::evaluation();
+};
+
+/// softmax(Q·Kᵀ/√D + bias over what the mask shows)·V, per head. Vaswani et al. 2017, eq. 1
+/// q (…, T, H·D)   k, v (…, S, G·D)   output (…, T, H·D)   weights (…, H, T, S)
+/// Heads that share keys: ops.h, attention.
 ///
 /// The output is computed from the returned weights, so weights.keep_grad() keeps their gradient.
 /// Throws ValueError if the number of heads does not divide C, and ShapeError for shapes that do
 /// not match.
-AttentionOutput attend(const Tensor& q, const Tensor& k, const Tensor& v, Dim heads,
-                       const Mask& mask);
+AttentionOutput attend(const Tensor& q, const Tensor& k, const Tensor& v, HeadCount heads,
+                       const Mask& mask, const AttendOptions& options = {});
+/// (…, T, G·D) -> (…, T, H·D): for each head of queries the keys, or the values, it looks at.
+Tensor keys_of_heads(const Tensor& x, HeadCount heads);
+/// Softmax of scores (…, H, T, S) over what the mask shows and one score more, that of the sink (H).
+/// The weight of the sink is left out. Hidden scores are not read.
+Tensor softmax_with_sink(const Tensor& scores, const Mask& mask, const Tensor& sink);
 
 /// What the scores are divided by.
 enum class Scale { none, root };  // nothing; √D
+/// Whether each query and each key is divided by the root of its mean square. Then no score exceeds
+/// √D.                                      Henry et al. 2020, here with RMS norm and without a gain
+enum class QueryKeyNorm { none, rms };
+/// Exclusive self-attention: a head gives y − (y·v̂)v̂, v̂ = v/‖v‖, v the value of the position itself.
+/// So a head brings only what other positions have.                                     Zhai 2026
+enum class Exclusive { none, own_value };
 
 /// Self-attention, one head or many.       x (…, T, C)   mask over T × T   y (…, T, C)
 ///
-/// c_attn computes q, k and v in one product: W (C, 3C) has three parts side by side, and each part
-/// has one head after the other. The part for v is the "value-down" of every head, C -> D. c_proj
+/// c_attn computes q, k and v in one product: W (C, (H + 2G)·D) has three parts side by side, and
+/// each part has one head after the other: H of queries, G of keys and of values. The part for v is the "value-down" of every head, C -> D. c_proj
 /// is the "value-up" of all heads, C -> C: y = Σ_h mixed_h·Up_h = [mixed_1 … mixed_H]·c_proj.
 /// Names: GPT-2's.
 struct Attention {
-  Dim heads;
+  HeadCount heads;
   Linear c_attn, c_proj;
   Scale scale = Scale::root;
+  Tensor sink = {};  // (H), or none
+  QueryKeyNorm qk_norm = QueryKeyNorm::none;
+  Exclusive exclusive = Exclusive::none;
+  double rotary_base = 0;  // of rotary positions (ops.h, rotate); 0: none
 
-  Attention(Dim width, Dim head_count, InitialWeights initial, Bias bias = Bias::with);
+  Attention(Dim width, HeadCount head_count, InitialWeights initial, Bias bias = Bias::with);
 
-  /// c_attn(x): q, k and v side by side. With Scale::none, q is multiplied by √D, because all that
-  /// computes scores divides them by √D.
-  Tensor qkv(const Tensor& x) const;
+  /// c_attn(x), q, k and v side by side; then the norm of q and k, and their rotation by the
+  /// positions first, first + 1, … With Scale::none, q is multiplied by √D, because all that computes
+  /// scores divides them by √D.
+  Tensor qkv(const Tensor& x, Dim first = 0) const;
+  /// The parts of what qkv() returned: q (…, T, C), k and v (…, T, G·D).
+  std::vector<Tensor> q_k_v(const Tensor& qkv) const;
+  Dim key_width() const { return c_proj.weight.dim(0) / heads.queries * heads.keys; }  // G·D
+  /// What the heads pass on of the weighted sums of values, mixed (…, T, C): all, or what `exclusive`
+  /// leaves of it. `qkv` is what qkv() returned.
+  Tensor passed(const Tensor& mixed, const Tensor& qkv) const;
 
   /// Uses one fused op that stores no weights (ops.h, attention). For custom masks, it uses
   /// forward_with_weights().
   Tensor operator()(const Tensor& x, const Mask& mask = {}) const;
   /// The same step by step, with the weights: the five lines of attend().
-  AttentionOutput forward_with_weights(const Tensor& x, const Mask& mask = {}) const;
-  /// Causal attention of x (T, C), which follows the tokens in the cache. Records no gradient.
-  Tensor operator()(const Tensor& x, KeyValueCache& cache) const;
+  AttentionOutput forward_with_weights(const Tensor& x, const Mask& mask = {},
+                                       AttendOptions options = {}) const;
+  /// Causal attention of x (T, C), which follows the tokens in the cache; the mask may hide further
+  /// keys. The cache holds keys as qkv() returns them, each rotated once. Records no gradient.
+  Tensor operator()(const Tensor& x, KeyValueCache& cache, const Mask& mask = causal()) const;
 
-  void visit(auto&& f) const { f("c_attn", c_attn), f("c_proj", c_proj); }
+  void visit(auto&& f) const { f("c_attn", c_attn), f("c_proj", c_proj), f("sink", sink); }
 };
 
 /// Cross attention: queries from x, keys and values from a source.

@@ -19,12 +19,12 @@ struct Block {
   Dropout dropout;
   Residual residual = Residual::add;
 
-  Block(Dim width, Dim heads, Dim hidden, InitialWeights initial, double dropout_p = 0,
-        Bias bias = Bias::with)
-      : ln_1(width),
+  Block(Dim width, HeadCount heads, Dim hidden, InitialWeights initial, double dropout_p = 0,
+        Bias bias = Bias::with, Norm norm = Norm::layer, FeedForward form = FeedForward::gelu_tanh)
+      : ln_1(width, 1e-5, norm),
         attn(width, heads, initial, bias),
-        ln_2(width),
-        mlp(width, hidden, initial, bias),
+        ln_2(width, 1e-5, norm),
+        mlp(width, hidden, initial, bias, form),
         dropout(dropout_p) {}
 
   Tensor operator()(const Tensor& x, const Mask& mask = {}, Mode mode = Mode::evaluation()) const {
@@ -39,8 +39,8 @@ struct Block {
   }
 
   /// Causal attention of x (T, C), which follows the tokens in the cache. Records no gradient.
-  Tensor operator()(const Tensor& x, KeyValueCache& cache) const {
-    return add_residuals(x, attn(ln_1(x), cache));
+  Tensor operator()(const Tensor& x, KeyValueCache& cache, const Mask& mask = causal()) const {
+    return add_residuals(x, attn(ln_1(x), cache, mask));
   }
 
   /// What follows attention: both sums, and the MLP between them.

@@ -39,6 +39,7 @@ enum class Bias { with, without };
 struct Linear {
   Tensor weight, bias;
 
+  Linear() = default;  // of a part that a model does not have
   Linear(Dim in, Dim out, InitialWeights initial, Bias with_bias = Bias::with) {
     require<ValueError>(in > 0 && out > 0, "Linear", "sizes must be positive: got ", in, " and ",
                         out);
@@ -60,6 +61,7 @@ struct Linear {
 struct Embedding {
   Tensor weight;
 
+  Embedding() = default;  // of a part that a model does not have
   Embedding(Dim vocabulary, Dim width, InitialWeights initial,
             double deviation = 0.02) {  // 0.02: GPT-2's
     require<ValueError>(vocabulary > 0 && width > 0, "Embedding", "sizes must be positive: got ",
@@ -72,25 +74,28 @@ struct Embedding {
   void visit(auto&& f) const { f("weight", weight); }
 };
 
-enum class Norm { none, layer };
+enum class Norm { none, layer, rms };
 
 /// y = weight ⊙ (x − mean)/√(variance + eps) + bias over the last axis    (Ba, Kiros & Hinton 2016)
 /// x, y (…, C)
 ///
+/// With Norm::rms, y = weight ⊙ x/√(mean(x²) + eps) (Zhang & Sennrich 2019), and there is no bias.
 /// Initial weight (the gain): 1. Initial bias: 0. With Norm::none, y = x.
 struct LayerNorm {
   Tensor weight, bias;
   double eps;
-  Norm norm = Norm::layer;
+  Norm norm;
 
-  explicit LayerNorm(Dim width, double epsilon = 1e-5) : eps(epsilon) {
+  explicit LayerNorm(Dim width, double epsilon = 1e-5, Norm form = Norm::layer)
+      : eps(epsilon), norm(form) {
     require<ValueError>(width > 0, "LayerNorm", "the width must be positive: got ", width);
     weight = parameter(Array::ones({width}));
-    bias = parameter(Array::zeros({width}));
+    if (norm != Norm::rms) bias = parameter(Array::zeros({width}));
   }
 
   Tensor operator()(const Tensor& x) const {
-    return norm == Norm::none ? x : layer_norm(x, weight, bias, eps);
+    if (norm == Norm::none) return x;
+    return norm == Norm::rms ? rms_norm(x, weight, eps) : layer_norm(x, weight, bias, eps);
   }
 
   void visit(auto&& f) const { f("weight", weight), f("bias", bias); }
@@ -111,29 +116,40 @@ struct Dropout {
   void visit(auto&&) const {}
 };
 
-/// The form of an MLP: none adds nothing (gpt/recipe.h), the others are both forms of gelu (ops.h).
+/// The form of an MLP: none adds nothing (gpt/recipe.h), gelu and gelu_tanh are those of ops.h.
 enum class FeedForward {
   none,
   gelu_tanh,  // GPT-2's own
-  gelu
+  gelu,
+  swiglu,       // h = silu(x·W_gate + b_gate) ⊙ (x·W₁ + b₁)       Shazeer 2020
+  relu_squared  // h = max(x·W₁ + b₁, 0)²                          So et al. 2021
 };
 
 /// h = gelu(x·W₁ + b₁),   y = h·W₂ + b₂        x (…, width)   h (…, hidden)   y (…, width)
 ///                                                                 Vaswani et al. 2017, section 3.3
 /// FeedForward::none computes as gelu_tanh: the model holds W₂ and b₂ at 0.
 struct MLP {
-  Linear c_fc, c_proj;
-  FeedForward form = FeedForward::gelu_tanh;
+  Linear c_gate, c_fc, c_proj;  // only swiglu has a gate
+  FeedForward form;
 
-  MLP(Dim width, Dim hidden, InitialWeights initial, Bias bias = Bias::with)
-      : c_fc(width, hidden, initial, bias), c_proj(hidden, width, initial, bias) {}
+  MLP(Dim width, Dim hidden, InitialWeights initial, Bias bias = Bias::with,
+      FeedForward hidden_form = FeedForward::gelu_tanh)
+      : c_fc(width, hidden, initial, bias),
+        c_proj(hidden, width, initial, bias),
+        form(hidden_form) {
+    if (form == FeedForward::swiglu) c_gate = Linear(width, hidden, initial, bias);
+  }
 
   Tensor operator()(const Tensor& x) const {
     const Tensor sums = c_fc(x);
-    return c_proj(form == FeedForward::gelu ? gelu(sums) : gelu_tanh(sums));
+    if (form == FeedForward::swiglu) return c_proj(silu(c_gate(x)) * sums);
+    if (form == FeedForward::gelu) return c_proj(gelu(sums));
+    if (form != FeedForward::relu_squared) return c_proj(gelu_tanh(sums));
+    const Tensor positive = relu(sums);
+    return c_proj(positive * positive);
   }
 
-  void visit(auto&& f) const { f("c_fc", c_fc), f("c_proj", c_proj); }
+  void visit(auto&& f) const { f("c_gate", c_gate), f("c_fc", c_fc), f("c_proj", c_proj); }
 };
 
 }  // namespace fledge

@@ -133,27 +133,21 @@ void AdamW::step() {
     run(std::false_type());
 }
 
-std::vector<AdamW::Moments> AdamW::copies_of(const std::vector<Moments>& moments) {
+std::vector<Moments> AdamW::moments() const {
   std::vector<Moments> copies;
-  for (const auto& [m, v, t] : moments)
-    copies.push_back(t == 0 ? Moments{} : Moments{m.clone(), v.clone(), t});
+  for (const Moments& moments : moments_) copies.push_back(copy_of(moments));
   return copies;
 }
 
 void AdamW::restore(const std::vector<Moments>& moments) {
-  require<ValueError>(moments.size() == parameters_.size(), "AdamW", "has ", parameters_.size(),
-                      " parameters: got the moments of ", moments.size());
+  require_moments("AdamW", parameters_, moments);
+  std::vector<Moments> copies;
   for (std::size_t p = 0; p < moments.size(); ++p) {
-    const auto& [m, v, t] = moments[p];
-    require<ValueError>(t >= 0 && m.exists() == (t > 0) && v.exists() == (t > 0), "AdamW",
-                        "parameter ", p, " has had ", t,
-                        " gradients, and its moments do not fit that number");
-    if (t == 0) continue;
-    const Shape& shape = parameters_[p].shape();
-    require(m.shape() == shape && v.shape() == shape, "AdamW", "the moments of parameter ", p,
-            " of shape ", shape, " have shapes ", m.shape(), " and ", v.shape());
+    require<ValueError>(!moments[p].is_muon, "AdamW", "parameter ", p,
+                        " needs moments of AdamW: got a momentum of Muon");
+    copies.push_back(copy_of(moments[p]));
   }
-  moments_ = copies_of(moments);
+  moments_ = std::move(copies);
 }
 
 }  // namespace fledge

@@ -33,12 +33,7 @@ class AdamW {
   void step();
   void zero_grad() const { fledge::zero_grad(parameters_); }
 
-  /// The moments of a parameter, which can be saved and restored.
-  struct Moments {
-    Array m, v;  // no arrays before the first gradient
-    Dim t = 0;   // gradients so far
-  };
-  std::vector<Moments> moments() const { return copies_of(moments_); }
+  std::vector<Moments> moments() const;
   /// Throws ValueError or ShapeError, and changes nothing, unless there is one element for
   /// each parameter, with moments of its shape.
   void restore(const std::vector<Moments>& moments);
@@ -46,8 +41,6 @@ class AdamW {
   AdamWOptions options;  // may be changed between steps
 
  private:
-  static std::vector<Moments> copies_of(const std::vector<Moments>& moments);
-
   std::vector<Tensor> parameters_;
   std::vector<double> decay_factors_;  // of each parameter
   std::vector<Moments> moments_;       // of each parameter

@@ -93,6 +93,31 @@ PoolVector<Real*> writable_numbers(const std::vector<Tensor>& parameters) {
   return numbers;
 }
 
+Moments copy_of(const Moments& moments) {
+  Moments copy = moments;
+  copy.m = copy.v = {};
+  if (moments.t > 0) copy.m = moments.m.clone();
+  if (moments.t > 0 && !moments.is_muon) copy.v = moments.v.clone();
+  return copy;
+}
+
+void require_moments(const char* op, const std::vector<Tensor>& parameters,
+                     const std::vector<Moments>& moments) {
+  require<ValueError>(moments.size() == parameters.size(), op, "has ", parameters.size(),
+                      " parameters: got the moments of ", moments.size());
+  for (std::size_t p = 0; p < moments.size(); ++p) {
+    const auto& [m, v, t, is_muon] = moments[p];
+    require<ValueError>(t >= 0 && m.exists() == (t > 0) && v.exists() == (t > 0 && !is_muon), op,
+                        "parameter ", p, " has had ", t,
+                        " gradients, and its moments do not fit that number");
+    if (t == 0) continue;
+    const Shape& shape = parameters[p].shape();
+    require(m.shape() == shape && (is_muon || v.shape() == shape), op, "the moments of parameter ",
+            p, " of shape ", shape, " have shapes ", m.shape(), " and ",
+            is_muon ? m.shape() : v.shape());
+  }
+}
+
 double clip_gradients(const std::vector<Tensor>& parameters, double max_norm) {
   require<ValueError>(max_norm > 0, "clip_gradients", "max_norm must be positive: got ", max_norm);
   require_parameters("clip_gradients", parameters);

@@ -63,6 +63,26 @@ inline void allocate_moment(Array& moment, const Tensor& p) {
   if (!moment.exists() && p.has_grad()) moment = Array::zeros(p.shape());
 }
 
+/// What an optimiser keeps of a parameter between steps, which can be saved and restored.
+struct Moments {
+  Array m{}, v{};        // no arrays before the first gradient
+  Dim t = 0;             // gradients so far
+  bool is_muon = false;  // m is the momentum of Muon, which has no v
+
+  /// Calls f("adamw.m.", m), … for each array: in a file these words stand before the name of the
+  /// parameter.
+  void each(auto&& f) {
+    if (t > 0) f(is_muon ? "muon.m." : "adamw.m.", m);
+    if (t > 0 && !is_muon) f("adamw.v.", v);
+  }
+};
+/// With arrays of its own.
+Moments copy_of(const Moments& moments);
+/// Throws ValueError or ShapeError unless there is one element for each parameter, with the arrays
+/// that its number of gradients asks for, in its shape.
+void require_moments(const char* op, const std::vector<Tensor>& parameters,
+                     const std::vector<Moments>& moments);
+
 /// Pointers to the numbers of each parameter; null for a parameter without a gradient. Throws
 /// GraphError if a graph still needs the old numbers of one of them.
 PoolVector<Real*> writable_numbers(const std::vector<Tensor>& parameters);

@@ -141,29 +141,17 @@ BytePairs::BytePairs(std::vector<std::string> symbols, const std::vector<Merge>&
   const auto count = static_cast<Dim>(symbols_.size());
   require<ValueError>(count <= most_symbols, "BytePairs", "there are ", count,
                       " symbols; the most is ", most_symbols);
-  for (Dim id = 0; id < count; ++id)
-    require<ValueError>(bytes_of(id).size() <= longest_symbol, "BytePairs", "symbol ", id, " has ",
-                        bytes_of(id).size(), " bytes; the most is ", longest_symbol);
-  number_symbols();
-  for (const Merge& merge : merges) add_merge(merge);
-}
-
-// Sorts the symbols by their bytes.
-void BytePairs::number_symbols() {
-  for (std::size_t id = 0; id < symbols_.size(); ++id) {
-    if (symbols_[id].empty()) continue;
-    by_bytes_.push_back(static_cast<std::int32_t>(id));
-    if (symbols_[id].size() == 1)
-      bytes_[static_cast<unsigned char>(symbols_[id][0])] = static_cast<Dim>(id);
-  }
-  std::sort(by_bytes_.begin(), by_bytes_.end(), [this](Dim a, Dim b) {
-    const int order = bytes_of(a).compare(bytes_of(b));
-    return order != 0 ? order < 0 : a < b;
-  });
-  for (std::size_t i = 1; i < by_bytes_.size(); ++i)
-    require<ValueError>(bytes_of(by_bytes_[i - 1]) != bytes_of(by_bytes_[i]), "BytePairs",
-                        "symbols ", by_bytes_[i - 1], " and ", by_bytes_[i],
+  for (Dim id = 0; id < count; ++id) {
+    const std::string& bytes = symbols_[static_cast<std::size_t>(id)];
+    require<ValueError>(bytes.size() <= longest_symbol, "BytePairs", "symbol ", id, " has ",
+                        bytes.size(), " bytes; the most is ", longest_symbol);
+    if (bytes.empty()) continue;
+    const auto [entry, is_new] = by_bytes_.try_emplace(bytes, id);
+    require<ValueError>(is_new, "BytePairs", "symbols ", entry->second, " and ", id,
                         " have the same bytes");
+    if (bytes.size() == 1) bytes_[static_cast<unsigned char>(bytes[0])] = id;
+  }
+  for (const Merge& merge : merges) add_merge(merge);
 }
 
 void BytePairs::add_merge(const Merge& merge) {
@@ -211,11 +199,8 @@ BytePairs BytePairs::learn(std::string_view text, Dim symbols) {
 }
 
 std::optional<Dim> BytePairs::find(std::string_view bytes) const {
-  const auto found =
-      std::partition_point(by_bytes_.begin(), by_bytes_.end(),
-                           [&](std::int32_t symbol) { return bytes_of(symbol) < bytes; });
-  if (found == by_bytes_.end() || bytes_of(*found) != bytes) return std::nullopt;
-  return *found;
+  const auto found = by_bytes_.find(bytes);
+  return found == by_bytes_.end() ? std::nullopt : std::optional(found->second);
 }
 
 const BytePairs::RankedMerge* BytePairs::merge_of(Dim left, Dim right) const {
@@ -270,31 +255,24 @@ void BytePairs::encode_piece(std::string_view piece, std::vector<Dim>& ids) cons
   for (std::size_t at = 0; at < list.size(); at = list[at].after) ids.push_back(list[at].id);
 }
 
-void BytePairs::encode(std::string_view text, EncodedPieces& known) const {
+void BytePairs::encode(std::string_view text, std::vector<Dim>& ids, KnownPieces& known) const {
   const std::size_t unknown = first_unknown_byte(text);
   require<ValueError>(unknown == std::string_view::npos, "BytePairs", "no symbol has byte ",
                       unknown, " of the text");
-  std::vector<Dim>& ids = known.ids;
   for (std::size_t at = 0; at < text.size();) {
     const std::string_view piece = piece_at(text, at);
     at += piece.size();
-    const auto [entry, added] = known.places.try_emplace(piece, ids.size(), 0);
-    auto& [first, count] = entry->second;
-    if (added) {
-      encode_piece(piece, ids);
-      count = ids.size() - first;
-    } else {
-      ids.resize(ids.size() + count);
-      std::copy_n(ids.begin() + static_cast<std::ptrdiff_t>(first), count,
-                  ids.end() - static_cast<std::ptrdiff_t>(count));
-    }
+    const auto [entry, is_new] = known.try_emplace(piece);
+    if (is_new) encode_piece(piece, entry->second);
+    ids.insert(ids.end(), entry->second.begin(), entry->second.end());
   }
 }
 
 std::vector<Dim> BytePairs::encode(std::string_view text) const {
-  EncodedPieces known;
-  encode(text, known);
-  return std::move(known.ids);
+  std::vector<Dim> ids;
+  KnownPieces known;
+  encode(text, ids, known);
+  return ids;
 }
 
 }  // namespace fledge

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -27,11 +28,8 @@ using Merge = std::pair<Dim, Dim>;
 /// command can read the trained model.
 inline constexpr Dim most_symbols = 1'000'000;
 
-/// Tokens, and where in them the tokens of a piece are that occurred before: most words repeat.
-struct EncodedPieces {
-  std::vector<Dim> ids;
-  std::unordered_map<std::string_view, std::pair<std::size_t, std::size_t>> places;  // first, count
-};
+/// The symbol numbers of pieces that occurred before: most words repeat.
+using KnownPieces = std::unordered_map<std::string_view, std::vector<Dim>>;
 
 class BytePairs {
  public:
@@ -58,8 +56,8 @@ class BytePairs {
   /// right, until no pair has a merge (bpe() of GPT-2's encoder.py). A piece of n bytes takes
   /// n log n time. Throws ValueError for a byte without a symbol.
   std::vector<Dim> encode(std::string_view text) const;
-  /// The same, added to `known.ids`. The text must live as long as `known`.
-  void encode(std::string_view text, EncodedPieces& known) const;
+  /// The same, added to `ids`. The text must live as long as `known`.
+  void encode(std::string_view text, std::vector<Dim>& ids, KnownPieces& known) const;
   /// The position of the first byte that has no symbol; npos if there is none.
   std::size_t first_unknown_byte(std::string_view text) const;
 
@@ -76,12 +74,11 @@ class BytePairs {
   };
 
   std::string_view bytes_of(Dim symbol) const { return symbols_[static_cast<std::size_t>(symbol)]; }
-  void number_symbols();
   const RankedMerge* merge_of(Dim left, Dim right) const;
   void encode_piece(std::string_view piece, std::vector<Dim>& ids) const;
 
   std::vector<std::string> symbols_;
-  std::vector<std::int32_t> by_bytes_;                  // symbols in the order of their bytes
+  std::map<std::string, Dim, std::less<>> by_bytes_;
   std::vector<Dim> bytes_ = std::vector<Dim>(256, -1);  // the symbol of each byte; −1: none
   std::vector<Merge> merges_;
   // No hash table: pairs in a file may be chosen to have one hash.

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "nn/io/utf8.h"
-#include "nn/text/word_pieces.h"
+#include "nn/text/pieces.h"
 
 namespace fledge {
 
@@ -207,15 +207,6 @@ Tokenizer::Tokenizer(BytePairs pairs, std::vector<SpecialToken> special)
   require<ValueError>(!symbols_.empty(), "Tokenizer", "there are no symbols");
 }
 
-void Tokenizer::extend_to(Dim size) {
-  require<ValueError>(kind_ == Tokens::bpe, "Tokenizer",
-                      "only tokens of kind bpe can have numbers ", "without text: got kind ",
-                      to_string(kind_));
-  require<ValueError>(size >= this->size() && size <= most_symbols, "Tokenizer", "there are ",
-                      this->size(), " symbols already, and at most ", most_symbols, ": got ", size);
-  symbols_.resize(static_cast<std::size_t>(size));
-}
-
 void Tokenizer::limit_to(Dim size) {
   require<ValueError>(kind_ == Tokens::bpe && size >= 1, "Tokenizer",
                       "only tokens of kind bpe can have a limit of 1 or more: got kind ",
@@ -259,62 +250,55 @@ void Tokenizer::number_symbols() {
   }
 }
 
-void Tokenizer::refuse(std::string_view symbol, std::size_t at) const {
-  std::string kind = fledge::to_string(kind_);
-  if (has_bytes(kind_)) kind = symbol.size() == 1 ? "byte" : "token";
-  throw UnknownSymbol("Tokenizer: the " + kind + " " + to_string(Symbol{symbol}) + " at byte " +
-                          std::to_string(at) + " is not among the " + std::to_string(size()) +
-                          " it has",
-                      symbol, at);
-}
-
-// The tokens of a text of byte pairs. Calls unknown(symbol, at) for each byte that has no symbol
-// and each token beyond the limit, in the order of the text, whose first byte has number `at`.
-template <class F>
-std::vector<Dim> Tokenizer::encode_bytes(std::string_view text, std::size_t at, F unknown) const {
-  EncodedPieces known;
-  std::size_t checked = 0;  // the next of known.ids
+// The tokens of a text whose first byte has number `at`. Calls unknown(symbol, at) in the order of
+// the text for what encode() refuses: of byte pairs, each byte that has no symbol and each token
+// beyond the limit.
+std::vector<Dim> Tokenizer::encode_known(std::string_view text, std::size_t at,
+                                         const Unknown& unknown) const {
+  std::vector<Dim> ids;
+  if (!has_bytes(kind_)) {
+    for_each_symbol(text, at, [&](std::string_view symbol, std::size_t place) {
+      if (const auto id = find(symbol))
+        ids.push_back(*id);
+      else
+        unknown(kind_ == Tokens::word ? without_joins(symbol) : symbol, place);
+    });
+    return ids;
+  }
+  KnownPieces known;
+  std::size_t checked = 0;  // the next of ids
   const auto check = [&] {
-    for (; checked < known.ids.size(); ++checked) {
-      const Dim id = known.ids[checked];
+    for (; checked < ids.size(); ++checked) {
+      const Dim id = ids[checked];
       const std::string& symbol = symbols_[static_cast<std::size_t>(id)];
       if (id >= limit_) unknown(std::string_view(symbol), at);
       at += symbol.size();
     }
   };
   for (const TextPart& part : special_.split(text)) {
-    if (part.id >= 0) known.ids.push_back(part.id);
+    if (part.id >= 0) ids.push_back(part.id);
     for (std::string_view rest = part.id < 0 ? part.text : ""; !rest.empty();) {
       const std::size_t end = std::min(pairs_->first_unknown_byte(rest), rest.size());
-      pairs_->encode(rest.substr(0, end), known);
+      pairs_->encode(rest.substr(0, end), ids, known);
       check();
       if (end < rest.size()) unknown(rest.substr(end, 1), at++);
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
   }
   check();
-  std::erase_if(known.ids, [&](Dim id) { return id >= limit_; });
-  return std::move(known.ids);
-}
-
-// The same for every kind.
-template <class F>
-std::vector<Dim> Tokenizer::encode_known(std::string_view text, std::size_t first,
-                                         F unknown) const {
-  if (has_bytes(kind_)) return encode_bytes(text, first, unknown);
-  std::vector<Dim> ids;
-  for_each_symbol(text, first, [&](std::string_view symbol, std::size_t at) {
-    if (const auto id = find(symbol))
-      ids.push_back(*id);
-    else
-      unknown(kind_ == Tokens::word ? without_joins(symbol) : symbol, at);
-  });
+  std::erase_if(ids, [&](Dim id) { return id >= limit_; });
   return ids;
 }
 
 std::vector<Dim> Tokenizer::encode(std::string_view text, std::size_t first) const {
-  return encode_known(text, first,
-                      [&](std::string_view symbol, std::size_t at) { refuse(symbol, at); });
+  return encode_known(text, first, [this](std::string_view symbol, std::size_t at) {
+    std::string kind = fledge::to_string(kind_);
+    if (has_bytes(kind_)) kind = symbol.size() == 1 ? "byte" : "token";
+    throw UnknownSymbol("Tokenizer: the " + kind + " " + to_string(Symbol{symbol}) + " at byte " +
+                            std::to_string(at) + " is not among the " + std::to_string(size()) +
+                            " it has",
+                        symbol, at);
+  });
 }
 
 UnknownSymbols Tokenizer::unknown_symbols(std::string_view text) const {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -22,7 +23,7 @@ namespace fledge {
 /// What a token is.
 enum class Tokens {
   character,  // a code point of UTF-8
-  word,       // a word or a punctuation mark (word_pieces.h); a line end \n is also a word
+  word,       // a word or a punctuation mark (pieces.h); a line end \n is also a word
   byte,       // one of 256
   bpe,        // a string of bytes, made by merging pairs (byte_pairs.h)
 };
@@ -127,7 +128,7 @@ class Tokenizer {
   /// that is not 0 … size() − 1.
   std::string decode(const std::vector<Dim>& ids) const;
   /// The number of a symbol; nullopt if the tokenizer does not have it. A punctuation mark may be
-  /// written without the tabs of word_pieces.h.
+  /// written without the tabs of pieces.h.
   std::optional<Dim> find(std::string_view symbol) const;
   /// The token that stands between documents: the first of marks().ends below size(); without one
   /// the special token "<|endoftext|>".
@@ -142,10 +143,6 @@ class Tokenizer {
   /// The numbers 0 … vocabulary − 1 that have no text, in their order. The table of a model may
   /// have such rows: GPT-2's 50,257 tokens are often padded to 50,304.
   std::vector<Dim> without_text(Dim vocabulary) const;
-  /// Adds numbers without text until size() is `size`: a model may have a larger vocabulary than
-  /// its tokenizer. Throws ValueError for a smaller size, for more than `most_symbols`, and unless
-  /// the kind is bpe.
-  void extend_to(Dim size);
   /// Makes size() at most `size`: encode() and find() refuse symbols with larger numbers, as the
   /// table of the model has no rows for them. symbols() keeps them. Throws ValueError unless the
   /// kind is bpe.
@@ -163,11 +160,9 @@ class Tokenizer {
   template <class F>
   void for_each_symbol(std::string_view text, std::size_t first, F f) const;
   bool is_symbol(std::string_view symbol) const;
-  template <class F>
-  std::vector<Dim> encode_bytes(std::string_view text, std::size_t at, F unknown) const;
-  template <class F>
-  std::vector<Dim> encode_known(std::string_view text, std::size_t first, F unknown) const;
-  [[noreturn]] void refuse(std::string_view symbol, std::size_t at) const;
+  using Unknown = std::function<void(std::string_view symbol, std::size_t at)>;
+  std::vector<Dim> encode_known(std::string_view text, std::size_t at,
+                                const Unknown& unknown) const;
 
   Tokens kind_;
   std::vector<std::string> symbols_;

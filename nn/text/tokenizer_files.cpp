@@ -184,8 +184,9 @@ class NamedPairs {
 
 void add_merge(NamedPairs& pairs, const JsonValue& item) {
   if (!item.is_array()) return pairs.add(item.string());
-  const auto names = read_pair(item, [](const JsonValue& name) { return name.string(); });
-  pairs.add(names[0], names[1]);
+  const auto [left, right] = read_pair(item);
+  const std::string first = left.string();  // an error names the first that is wrong
+  pairs.add(first, right.string());
 }
 
 // f(), whose ValueError becomes the FormatError of a value.

@@ -58,13 +58,15 @@ Tokenizer read_byte_pairs(const JsonValue& json) {
   const auto number = [&](const JsonValue& part) { return part.integer(0, size - 1); };
   BytePairs pairs(std::move(symbols),
                   read_list(json["merges"], "merges", [&](const JsonValue& item) {
-                    const auto pair = read_pair(item, number);
-                    return Merge{pair[0], pair[1]};
+                    const auto [left, right] = read_pair(item);
+                    return Merge{number(left), number(right)};
                   }));
-  Tokenizer tokenizer(std::move(pairs), json.has("added_tokens")
-                                            ? read_added_tokens(json["added_tokens"])
-                                            : std::vector<SpecialToken>());
-  tokenizer.extend_to(size);
+  std::vector<SpecialToken> special;
+  if (json.has("added_tokens")) special = read_added_tokens(json["added_tokens"]);
+  Tokenizer tokenizer(std::move(pairs), std::move(special));
+  if (tokenizer.size() > size)
+    json["vocab"].fail("has " + std::to_string(size) + " numbers, and a special token has number " +
+                       std::to_string(tokenizer.size() - 1));
   return tokenizer;
 }
 
@@ -141,6 +143,13 @@ std::vector<SpecialToken> read_added_tokens(const JsonValue& json) {
     tokens.back().id = id;
   });
   return tokens;
+}
+
+std::pair<JsonValue, JsonValue> read_pair(const JsonValue& json) {
+  std::vector<JsonValue> pair;
+  json.each_item([&](const JsonValue& item) { pair.push_back(item); });
+  if (pair.size() != 2) json.fail("must be a pair of symbols");
+  return {pair[0], pair[1]};
 }
 
 Json tokenizer_json(const Tokenizer& tokenizer) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "nn/io/json.h"
@@ -31,17 +32,8 @@ SpecialToken read_added_token(const JsonValue& json);
 /// single_word, lstrip or rstrip true.
 std::vector<SpecialToken> read_added_tokens(const JsonValue& json);
 
-/// The two f(element) of an array of two elements. Throws FormatError for another array.
-template <class F>
-auto read_pair(const JsonValue& json, F f) {
-  std::vector<decltype(f(json))> pair;
-  json.each_item([&](const JsonValue& item) {
-    if (pair.size() == 2) json.fail("must be a pair of symbols");
-    pair.push_back(f(item));
-  });
-  if (pair.size() != 2) json.fail("must be a pair of symbols");
-  return pair;
-}
+/// The two elements of an array. Throws FormatError for another value.
+std::pair<JsonValue, JsonValue> read_pair(const JsonValue& json);
 
 /// {"kind":"word","rule":"punctuation","symbols":["\n","birds",…]}. Characters have no "rule". For
 /// bytes there are only 256, and they are not listed. For bpe:

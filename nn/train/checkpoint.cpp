@@ -1,5 +1,8 @@
 #include "nn/train/checkpoint.h"
 
+#include <algorithm>
+#include <array>
+
 #include "nn/gpt/weights.h"
 #include "nn/io/checksum.h"
 #include "nn/io/json.h"
@@ -8,8 +11,7 @@ namespace fledge {
 
 namespace {
 
-constexpr const char *last_prefix = "last.", *first_moment = "adamw.m.",
-                     *second_moment = "adamw.v.";
+constexpr const char* last_prefix = "last.";
 
 [[noreturn]] void refuse_run(const std::string& problem) {
   throw FormatError("the checkpoint " + problem);
@@ -28,7 +30,7 @@ bool has_last(const RunNotes& notes) { return notes.kept_step() != notes.step; }
 // The numbers of a tensor, which must be finite, and if they are means of squares not negative.
 Array read_part(const ByteSource& file, const StoredTensor& tensor) {
   Array array = read_array(file, tensor);
-  const bool is_square = tensor.name.starts_with(second_moment);
+  const bool is_square = tensor.name.starts_with("adamw.v.");
   for (Dim i = 0; is_square && i < array.size(); ++i)
     require<FormatError>(array[i] >= 0, "the checkpoint must have no negative mean of squares",
                          in_quotes(tensor.name), " has one, number ", i, " is ", array[i]);
@@ -45,13 +47,13 @@ std::string checkpoint_bytes(const Trainer& trainer, RunNotes notes, const std::
   std::vector<Dim> gradients;
   for (const auto& [name, tensor] : named_parameters(trainer.model())) {
     const std::size_t p = gradients.size();
-    const AdamW::Moments& moments = state.moments[p];
+    Moments moments = state.moments[p];
     gradients.push_back(moments.t);
     if (has_last(notes)) arrays.push_back({name, best.at(p)});
     arrays.push_back({has_last(notes) ? last_prefix + name : name, tensor.value()});
-    if (moments.t == 0) continue;
-    arrays.push_back({first_moment + name, moments.m});
-    arrays.push_back({second_moment + name, moments.v});
+    moments.each([&, &own = name](const std::string& prefix, const Array& array) {
+      arrays.push_back({prefix + own, array});
+    });
   }
   Json::Members members{{"gradients", gradients}};
   notes.visit([&](const char* key, const auto& value) { members.push_back({key, value}); });
@@ -87,43 +89,44 @@ Checkpoint open_checkpoint(ByteSource file) {
 LanguageModel kept_model(const Checkpoint& checkpoint, const LanguageModelSizes& sizes) {
   WeightFile kept{"", checkpoint.file, checkpoint.header};
   std::erase_if(kept.header.tensors, [](const StoredTensor& tensor) {
-    return tensor.name.starts_with(last_prefix) || tensor.name.starts_with("adamw.");
+    return std::ranges::any_of(std::array{last_prefix, "adamw.", "muon."},
+                               [&](const char* prefix) { return tensor.name.starts_with(prefix); });
   });
   return read_weights(kept, sizes);
 }
 
 std::vector<Array> restore(const Checkpoint& checkpoint, Trainer& trainer) {
   const auto named = named_parameters(trainer.model());
-  Trainer::State state{checkpoint.notes.step, {}};
-  const JsonValue notes = read_json(checkpoint.header.text("notes"));
-  notes["gradients"].each_item([&](const JsonValue& count) {
-    if (state.moments.size() <= named.size())
-      state.moments.push_back({{}, {}, count.integer(0, state.done)});
+  Trainer::State state = trainer.state();  // whose moments they are
+  state.done = checkpoint.notes.step;
+  std::size_t p = 0;
+  read_json(checkpoint.header.text("notes"))["gradients"].each_item([&](const JsonValue& count) {
+    const Dim gradients = count.integer(0, state.done);
+    if (p++ < named.size())
+      state.moments[p - 1] = {{}, {}, gradients, state.moments[p - 1].is_muon};
   });
-  if (state.moments.size() != named.size())
+  if (p != named.size())
     refuse_run("must be of a model with " + std::to_string(named.size()) +
                " parameters: it has another number of them");
 
   const bool has_two = has_last(checkpoint.notes);
+  std::vector<Array> kept(named.size()), weights(has_two ? named.size() : 0);
   NamedShapes expected;
-  for (std::size_t p = 0; p < named.size(); ++p)
-    for (const char* part : {"", last_prefix, first_moment, second_moment})
-      if (*part == '\0' || (part == last_prefix ? has_two : state.moments[p].t > 0))
-        expected.emplace_back(part + named[p].first, named[p].second.shape());
+  std::vector<Array*> arrays;  // for their numbers
+  for (p = 0; p < named.size(); ++p) {
+    const auto expect = [&](const std::string& prefix, Array& array) {
+      expected.emplace_back(prefix + named[p].first, named[p].second.shape());
+      arrays.push_back(&array);
+    };
+    expect("", kept[p]);
+    if (has_two) expect(last_prefix, weights[p]);
+    state.moments[p].each(expect);
+  }
   NamedTensors tensors;
   for (const StoredTensor& tensor : checkpoint.header.tensors) tensors[tensor.name] = &tensor;
   const auto found = find_tensors(std::move(tensors), expected);
-
-  std::vector<Array> kept, weights;
-  const ByteSource& file = checkpoint.file;
-  auto next = found.begin();
-  for (AdamW::Moments& moments : state.moments) {
-    kept.push_back(read_part(file, **next++));
-    if (has_two) weights.push_back(read_part(file, **next++));
-    if (moments.t == 0) continue;
-    moments.m = read_part(file, **next++);
-    moments.v = read_part(file, **next++);
-  }
+  for (std::size_t i = 0; i < arrays.size(); ++i)
+    *arrays[i] = read_part(checkpoint.file, *found[i]);
   trainer.restore(state, has_two ? weights : kept);
   return kept;
 }

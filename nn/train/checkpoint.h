@@ -5,6 +5,7 @@
 //   NAME                         the weights that are kept: of the best step, or else of the last
 //   last.NAME                    those of the last step, if they are not the same
 //   adamw.m.NAME, adamw.v.NAME   the moments after the last step; none without a gradient so far
+//   muon.m.NAME                  instead of both, for a matrix that Muon moves
 //
 // and in the metadata "format" (run_format), "notes" (RunNotes and, of each parameter, how many
 // gradients it has had, as JSON), "settings" (a text that is not read here) and "checksum".

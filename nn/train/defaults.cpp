@@ -26,14 +26,19 @@ constexpr Dim small_tokens = 40'000, large_tokens = 400'000;
 constexpr Dim seldom = 100;  // training tokens for each symbol
 constexpr Dim short_line = 32;
 
-// Heads that divide the width, or a width that the heads divide: one of them may be given.
+// Heads that divide the width, or a width that the heads divide: one of them may be given. Rotary
+// positions need an even quotient, and shared keys heads in groups.
 void fit_heads(const TrainingDefaults& row, bool has_heads, bool has_width,
                LanguageModelSizes& sizes) {
-  if (!has_heads) sizes.heads = row.heads;
+  const Dim unit = sizes.recipe.position == Position::rotary ? 2 : 1;
+  const Dim group = std::max<Dim>(sizes.recipe.key_heads, 1);
+  if (!has_heads) sizes.heads = (row.heads + group - 1) / group * group;
   if (has_width) {
-    while (!has_heads && sizes.width % sizes.heads != 0) --sizes.heads;
+    while (!has_heads && sizes.heads > group && sizes.width % (sizes.heads * unit) != 0)
+      sizes.heads -= group;
   } else {
-    sizes.width = std::max<Dim>((row.width + sizes.heads - 1) / sizes.heads, 1) * sizes.heads;
+    const Dim step = sizes.heads * unit;
+    sizes.width = std::max<Dim>((row.width + step - 1) / step, 1) * step;
   }
 }
 
@@ -78,7 +83,8 @@ bool choose_settings(const TrainingDefaults& row, const Corpus& corpus, double o
   choose("dropout", sizes.dropout, row.dropout);
   choose("decay", training.decay, row.decay);
   const auto batch = static_cast<double>(training.batch * training.accumulate);
-  const double by_work = operations / operations_of_step(sizes, batch);
+  const double of_muon = training.optimizer == Optimizer::muon ? operations_of_muon(sizes) : 0;
+  const double by_work = operations / (operations_of_step(sizes, batch) + of_muon);
   const double by_passes = row.most_passes * static_cast<double>(corpus.train.size()) /
                            (batch * static_cast<double>(sizes.context));
   const std::int64_t least = is_given("warmup") ? schedule.warmup : 0;

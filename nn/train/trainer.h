@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "nn/gpt/language_model.h"
-#include "nn/optim/adamw.h"
+#include "nn/optim/muon.h"
 #include "nn/text/batches.h"
 
 namespace fledge {
@@ -18,6 +18,9 @@ namespace fledge {
 /// that a run prints. A changed number changes the results of all runs.
 enum RandomStream : std::uint64_t { batch_stream = 1, dropout_stream = 2, sample_stream = 3 };
 
+/// What moves the matrices of the blocks. All else is moved by AdamW.
+enum class Optimizer { adamw, muon };
+
 struct TrainerOptions {
   Dim batch = 12;           // windows or documents per pass
   Dim accumulate = 1;       // passes per step: together one batch of batch·accumulate
@@ -25,7 +28,9 @@ struct TrainerOptions {
   double clip = 1;          // the largest norm of the gradients; 0: no clipping
   double decay = 0.1;       // weight decay of matrices and embeddings; vectors have none
   double beta1 = 0.9, beta2 = 0.99;
-  std::uint64_t seed = 1;  // for batches and dropout
+  Optimizer optimizer = Optimizer::adamw;
+  double muon_times = MuonOptions().times;  // Muon's rate as a multiple of the schedule's
+  std::uint64_t seed = 1;                   // for batches and dropout
 };
 
 /// Training produced a number that is not finite, or a square that overflows. what() gives the step
@@ -77,7 +82,7 @@ class Trainer {
   /// The state of a run without its weights. Moments are in the order of named_parameters().
   struct State {
     std::int64_t done = 0;
-    std::vector<AdamW::Moments> moments;
+    std::vector<Moments> moments;
   };
   State state() const;
   /// Throws ValueError or ShapeError if the state or the weights belong to another model, and
@@ -96,7 +101,7 @@ class Trainer {
   TrainerOptions options_;
   std::vector<std::pair<std::string, Tensor>> named_;
   std::vector<Tensor> parameters_;
-  AdamW optimizer_;
+  Muon optimizer_;
   HeldParameters held_;
   std::int64_t done_ = 0;
 };

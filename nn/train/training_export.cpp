@@ -74,19 +74,22 @@ std::string training_bytes(const Trainer& trainer, const TokenText& valid,
   const LanguageModelSizes& sizes = trainer.model().sizes;
   const Recipe& recipe = sizes.recipe;
   require<ValueError>(
-      words_of_none(recipe).empty() && words_of_none(recipe.learned).empty() && !recipe.tie_qk,
+      recipe.is_gpt2() && words_of_none(recipe).empty() && words_of_none(recipe.learned).empty() &&
+          !recipe.tie_qk,
       "training_bytes",
       "the model must be a whole GPT-2 whose weights all learn: got one with "
-      "--without, --freeze or --tie-qk; train another model without these options");
+      "--without, --freeze or --tie-qk, or with parts that GPT-2 does not have; train another model "
+      "without these options");
   const auto named = named_parameters(trainer.model());
   const Trainer::State state = trainer.state();
   std::vector<NamedArray> arrays;
   for (std::size_t p = 0; p < named.size(); ++p) {
     const auto& [name, tensor] = named[p];
     arrays.push_back({name, tensor.value()});
-    if (state.moments[p].t == 0) continue;
-    arrays.push_back({"adamw.m." + name, state.moments[p].m});
-    arrays.push_back({"adamw.v." + name, state.moments[p].v});
+    Moments moments = state.moments[p];
+    moments.each([&, &own = name](const std::string& prefix, const Array& array) {
+      arrays.push_back({prefix + own, array});
+    });
   }
   append_text(arrays, "", trainer.text());
   if (valid.size() > 1) append_text(arrays, "valid.", valid);
@@ -105,6 +108,9 @@ std::string training_bytes(const Trainer& trainer, const TokenText& valid,
                                       {"beta1", options.beta1},
                                       {"beta2", options.beta2},
                                       {"eps", AdamWOptions().eps},
+                                      {"muon", options.optimizer == Optimizer::muon},
+                                      {"muon_times", options.muon_times},
+                                      {"momentum", MuonOptions().momentum},
                                       {"seed", options.seed},
                                       {"gradients", gradients}});
   metadata["training"] = training.text();

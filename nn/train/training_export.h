@@ -15,6 +15,7 @@ namespace fledge {
 ///
 ///   NAME                     the weights after the last step, under their names
 ///   adamw.m.NAME, adamw.v.NAME   the moments of AdamW; none of a weight without a gradient so far
+///   muon.m.NAME              the momentum of a matrix that Muon moves
 ///   tokens                   the text of training
 ///   lengths                  only for lines: document i begins with its boundary, at token
 ///                            lengths[0] + … + lengths[i − 1], and has lengths[i] predictions
@@ -24,12 +25,13 @@ namespace fledge {
 ///
 ///   training   step (the number of steps done), steps, rate, final_ratio, warmup, batch,
 ///              accumulate, context, clip (0: none), decay (of weights with two axes), beta1, beta2,
-///              eps, seed, gradients (of each weight, how many it has had)
+///              eps, muon (whether it moves the matrices of the blocks), muon_times, momentum,
+///              seed, gradients (of each weight, how many it has had)
 ///   check      inputs and targets (B, T): the first batch of the next step, with targets −1 for
 ///              padding; loss: its mean loss without dropout; gradient_norms: of each weight
 ///
 /// All gradients of the model are removed. Throws ValueError for a recipe that needs more than
-/// AdamW (gpt/recipe.h), and for token numbers or documents of 2²⁴ and more, which F32 does not
+/// an optimiser (gpt/recipe.h), and for token numbers or documents of 2²⁴ and more, which F32 does not
 /// hold exactly; NumericError if a gradient of the check is not finite.
 std::string training_bytes(const Trainer& trainer, const TokenText& valid,
                            std::map<std::string, std::string> metadata = {});

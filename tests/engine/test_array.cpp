@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <sstream>
 #include <thread>
 #include <utility>
 
@@ -204,4 +205,29 @@ TEST_CASE("arrays print with nested brackets") {
   CHECK(to_string(Array({1}, {1.0 / 3})) == "[0.333333]");
   CHECK(to_string(Array::zeros({0, 3})) == "[] (0, 3)");
   CHECK(to_string(Array({2}, {infinity, -infinity})) == "[inf, -inf]");
+}
+
+TEST_CASE("a number beside an array, on either side") {
+  const Array x({3}, {1, 2, 4});
+  CHECK(same_bits(Real(2) * x, x * Real(2)));
+  CHECK(same_bits(x + Real(1), Array({3}, {2, 3, 5})));
+  CHECK(same_bits(Real(1) + x, x + Real(1)));
+  CHECK(same_bits(x - Real(1), Array({3}, {0, 1, 3})));
+  CHECK(same_bits(Real(1) - x, Array({3}, {0, -1, -3})));
+}
+
+TEST_CASE("a stream shows rows on lines, and leaves out the middle of what is long") {
+  const auto shown = [](const auto& what) {
+    std::ostringstream out;
+    out << what;
+    return out.str();
+  };
+  CHECK(shown(Shape{2, 3}) == "(2, 3)");
+  CHECK(shown(Array({}, {1.5})) == "1.5");
+  CHECK(shown(Tensor(counting({2, 3}))) == "[[1, 2, 3],\n [4, 5, 6]]");
+  CHECK(shown(counting({9})) == "[1, 2, 3, ..., 7, 8, 9]");
+  CHECK(shown(counting({9, 1})) == "[[1],\n [2],\n [3],\n ...,\n [7],\n [8],\n [9]]");
+  CHECK(shown(counting({1, 2, 2})) == "[[[1, 2],\n  [3, 4]]]");
+  CHECK(shown(Array::zeros({2, 0})) == "[] (2, 0)");
+  CHECK((shown(Array()) == "no array" && shown(Tensor()) == "no array"));
 }

@@ -35,7 +35,7 @@ std::optional<Problem> problem(Method method, const RandomProgram& program, std:
   }
   const std::function<Tensor()> f = [&] { return program.run(inputs, count); };
   const Array v = random_cotangent(f().shape(), options.seed);
-  const BackwardConsistency result = check_backward(f, named, v, options.seed);
+  const BackwardConsistency result = check_passes(f, named, v, options.seed);
   const CheckedGradients checked{f, named, options, v, result.gradients};
   const Comparison compared(method, checked);
   const auto& found = result.inconsistency ? result.inconsistency
@@ -140,7 +140,7 @@ std::vector<double> program_gradients(const RandomProgram& program) {
     return program.run(tensors, program.length());
   };
   std::vector<double> all;
-  for (const auto& dx : check_backward(f, inputs, random_cotangent(f().shape(), 1), 1).gradients)
+  for (const auto& dx : check_passes(f, inputs, random_cotangent(f().shape(), 1), 1).gradients)
     all.insert(all.end(), dx.begin(), dx.end());
   return all;
 }

@@ -117,6 +117,25 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("LanguageModel of today: neither position vectors nor biases, and a gate in each MLP") {
+  Rng rng(1);
+  const LanguageModel model({.vocabulary = 9,
+                             .context = 5,
+                             .heads = 2,
+                             .width = 4,
+                             .bias = Bias::without,
+                             .recipe = today()},
+                            rng);
+  CHECK(listing(model) == NameLines{"wte.weight (9, 4)", "h.0.ln_1.weight (4)",
+                                    "h.0.attn.c_attn.weight (4, 12)",
+                                    "h.0.attn.c_proj.weight (4, 4)", "h.0.ln_2.weight (4)",
+                                    "h.0.mlp.c_gate.weight (4, 16)", "h.0.mlp.c_fc.weight (4, 16)",
+                                    "h.0.mlp.c_proj.weight (16, 4)", "ln_f.weight (4)"});
+  for (const auto& [width, hidden] : {std::pair<Dim, Dim>{3, 8}, {4, 16}, {6, 16}, {96, 256}})
+    CHECK(LanguageModelSizes{.vocabulary = 1, .context = 1, .width = width, .recipe = today()}
+              .hidden_width() == hidden);
+}
+
 TEST_CASE("Recipe: the words of its parts, and for which none GPT-2's formula computes it") {
   NameLines words;
   Recipe().each([&]<class Part>(const std::string& word, const Part& part) {
@@ -132,7 +151,32 @@ TEST_CASE("Recipe: the words of its parts, and for which none GPT-2's formula co
   });
   CHECK(words ==
         NameLines{"mask", "positions", "scale", "mlp", "value", "attention", "residual", "norm"});
+  std::vector<std::pair<std::string, std::string>> forms;
+  Recipe any;
+  Recipe::each_form(any, [&](const char* part, auto& member, auto form, const char* word) {
+    const auto gpt2 = member;
+    member = form;
+    CHECK((forms_of(any) == std::vector{std::pair<std::string, std::string>{part, word}}));
+    CHECK((!any.is_gpt2() && words_of_none(any).empty()));
+    forms.emplace_back(part, word);
+    member = gpt2;
+  });
+  forms.emplace_back("window", "4");
+  any.window = 4;
+  CHECK((forms_of(any) == std::vector{forms.back()} && !any.is_gpt2()));
+  any.key_heads = 2;
+  CHECK((forms_of(any).size() == 2 && forms_of(any)[0].second == "2"));
+  CHECK(forms == std::vector<std::pair<std::string, std::string>>{{"positions", "rotary"},
+                                                                  {"norm", "rms"},
+                                                                  {"mlp", "swiglu"},
+                                                                  {"mlp", "relu2"},
+                                                                  {"qk_norm", "rms"},
+                                                                  {"sink", "learned"},
+                                                                  {"exclusive", "own_value"},
+                                                                  {"window", "4"}});
   CHECK((words_of_none(Recipe()).empty() && Recipe().is_gpt2() && !Recipe().sees_later_tokens()));
+  CHECK_FALSE(Recipe{.key_heads = 1}.is_gpt2());
+  CHECK_FALSE(Recipe{.sink = Sink::learned}.is_gpt2());
   const Recipe blind{.mask = Masking::none, .heads = Heads::none};
   CHECK_FALSE(blind.sees_later_tokens());
   CHECK(words_of_none(Recipe::Learned{.q = Learning::none, .v = Learning::none}) ==

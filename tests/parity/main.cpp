@@ -16,7 +16,7 @@
 #include "nn/gpt/language_model.h"
 #include "nn/io/json.h"
 #include "nn/module_cases.h"
-#include "nn/optim/adamw.h"
+#include "nn/optim/muon.h"
 #include "nn/optim/optimizer.h"
 
 using namespace fledge;
@@ -104,9 +104,9 @@ void print_modules() {
         print_row(module.name, module.make(seed, input), seed);
 }
 
-/// 50 steps of AdamW, with clipping, of a model with large random weights, so that no part of it is
-/// negligible. Every fourth model has rows that end early: their targets are −1.
-void print_training(Dim number, const LanguageModelSizes& sizes, Dim batch) {
+/// 50 steps of AdamW, or of Muon and AdamW, with clipping, of a model with large random weights, so
+/// that no part of it is negligible. Every fourth model has rows that end early: their targets are −1.
+void print_training(Dim number, const LanguageModelSizes& sizes, Dim batch, bool muon) {
   Rng rng(static_cast<std::uint64_t>(number));
   const LanguageModel model(sizes, rng);
   std::vector<double> decay_factors;
@@ -122,8 +122,11 @@ void print_training(Dim number, const LanguageModelSizes& sizes, Dim batch) {
   }
   const Json before = values(weights);
   const double clip = std::vector<double>{0.3, 1, 100}[static_cast<std::size_t>(number % 3)];
-  AdamWOptions settings{.beta1 = number % 2 == 0 ? 0.9 : 0.5, .beta2 = 0.99, .decay = 0.1};
-  AdamW optimizer(parameters(model), settings, decay_factors);
+  const AdamWOptions settings{.beta1 = number % 2 == 0 ? 0.9 : 0.5, .beta2 = 0.99, .decay = 0.1};
+  const MuonOptions of_muon{.adamw = settings, .times = 3, .momentum = 0.9};
+  Muon optimizer(parameters(model), of_muon, decay_factors,
+                 muon ? matrices_of_blocks(named_parameters(model))
+                      : std::vector<std::vector<Dim>>(decay_factors.size()));
   std::vector<Json> steps;
   for (int step = 0; step < 50; ++step) {
     // With one token the gradients of queries and keys are 0, and PyTorch's are 1e-17. AdamW divides
@@ -145,8 +148,8 @@ void print_training(Dim number, const LanguageModelSizes& sizes, Dim batch) {
     if (step == 0) members.emplace_back("logits", json(logits.value()));
     if (step == 0) members.emplace_back("gradients", gradients(weights));
     members.emplace_back("norm", clip_gradients(parameters(model), clip));
-    optimizer.options.rate = 1e-4 + 1e-2 * rng.uniform();
-    members.emplace_back("rate", optimizer.options.rate);
+    optimizer.options.adamw.rate = 1e-4 + 1e-2 * rng.uniform();
+    members.emplace_back("rate", optimizer.options.adamw.rate);
     optimizer.step();
     steps.push_back(Json::object(members));
   }
@@ -155,9 +158,13 @@ void print_training(Dim number, const LanguageModelSizes& sizes, Dim batch) {
          {"gelu", sizes.recipe.mlp == FeedForward::gelu ? "none" : "tanh"},
          {"epsilon", sizes.epsilon},
          {"clip", clip},
-         {"betas", std::vector{settings.beta1, settings.beta2}},
+         {"beta1", settings.beta1},
+         {"beta2", settings.beta2},
          {"eps", settings.eps},
          {"decay", settings.decay},
+         {"muon", muon},
+         {"muon_times", of_muon.times},
+         {"momentum", of_muon.momentum},
          {"steps", steps},
          {"before", before},
          {"after", values(weights)}});
@@ -174,17 +181,20 @@ void print_trainings() {
                    2 + rng.below(130), 1 + rng.below(4)});
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Dim width = all[i].heads * all[i].head_size;
-    print_training(static_cast<Dim>(i),
-                   {.vocabulary = all[i].vocabulary,
-                    .context = all[i].context,
-                    .layers = all[i].layers,
-                    .heads = all[i].heads,
-                    .width = width,
-                    .hidden = i % 3 == 0 ? 2 * width + 1 : 4 * width,
-                    .bias = i % 2 == 0 ? Bias::with : Bias::without,
-                    .epsilon = i % 7 == 3 ? 1e-3 : 1e-5,
-                    .recipe = {.mlp = i % 5 == 4 ? FeedForward::gelu : FeedForward::gelu_tanh}},
-                   all[i].batch);
+    const LanguageModelSizes sizes{
+        .vocabulary = all[i].vocabulary,
+        .context = all[i].context,
+        .layers = all[i].layers,
+        .heads = all[i].heads,
+        .width = width,
+        .hidden = i % 3 == 0 ? 2 * width + 1 : 4 * width,
+        .bias = i % 2 == 0 ? Bias::with : Bias::without,
+        .epsilon = i % 7 == 3 ? 1e-3 : 1e-5,
+        .recipe = {.mlp = i % 5 == 4 ? FeedForward::gelu : FeedForward::gelu_tanh}};
+    print_training(static_cast<Dim>(i), sizes, all[i].batch, false);
+    // The gradients of queries and keys of one token are 0 in fledge and 1e-17 in PyTorch. Muon
+    // would divide those by 1e-7.
+    if (sizes.context > 1) print_training(static_cast<Dim>(i), sizes, all[i].batch, true);
   }
 }
 

@@ -18,6 +18,7 @@ import torch.nn.functional as F
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "examples" / "pytorch"))
 from fledge_run import Rng  # noqa: E402
 from gpt import GPT, sum_of_losses  # noqa: E402
+from optimizers import optimizers_of  # noqa: E402
 
 # The largest errors: max |fledge − PyTorch| ÷ max |PyTorch|
 OF_ROW, OF_MODEL, OF_STEPS = 1e-11, 1e-10, 1e-9
@@ -25,6 +26,7 @@ OF_ROW, OF_MODEL, OF_STEPS = 1e-11, 1e-10, 1e-9
 # -- what each row of engine/gradcheck/op_cases.cpp is in PyTorch ----------------------------------
 
 IDS = torch.tensor([[4, 0, 4], [1, 4, 2]])
+CLASS_WEIGHTS = torch.tensor([0.5, 2, 1, 0, 3], dtype=torch.float64)
 SOME_TRUE = torch.tensor([[1, 0, 0], [1, 1, 0]]).bool()
 
 
@@ -54,18 +56,29 @@ def seen_by(scores, rule):
     return seen.reshape(seen.size(0), *[1] * (lead - 1), *seen.shape[-2:]) if seen.dim() > 2 else seen
 
 
-def softmax(x, rule):
-    """Over what is seen. A row that sees nothing is zeros."""
+def softmax(x, rule, sink=None):
+    """Over what is seen, and the sink of each head. A row that sees nothing is zeros."""
     seen = seen_by(x, rule)
+    if sink is not None:
+        column = sink[:, None, None].expand(*x.shape[:-1], 1)
+        return torch.cat([x.masked_fill(~seen, -math.inf), column], -1).softmax(-1)[..., :-1]
     blind = ~seen.any(-1, keepdim=True)
     return x.masked_fill(~seen & ~blind, -math.inf).softmax(-1).masked_fill(blind, 0)
 
 
-def attention(heads, *tensors, **rule):
-    def split(x):
-        return x.reshape(*x.shape[:-1], heads, -1).transpose(-3, -2)
-    q, k, v = map(split, tensors if len(tensors) == 3 else tensors[0].chunk(3, -1))
-    y = softmax(q @ k.transpose(-2, -1) / math.sqrt(q.size(-1)), rule) @ v
+def attention(heads, *tensors, keys=None, **rule):
+    """Of qkv, or of q, k and v; a last tensor of one axis is a sink."""
+    keys = keys or heads
+    *tensors, sink = tensors if len(tensors) % 2 == 0 else (*tensors, None)
+    if len(tensors) == 1:
+        size = tensors[0].size(-1) // (heads + 2 * keys)
+        tensors = tensors[0].split([heads * size, keys * size, keys * size], -1)
+
+    def split(x, count):
+        apart = x.reshape(*x.shape[:-1], count, x.size(-1) // count).transpose(-3, -2)
+        return apart.repeat_interleave(heads // count, -3)
+    q, k, v = (split(x, count) for x, count in zip(tensors, (heads, keys, keys)))
+    y = softmax(q @ k.transpose(-2, -1) / math.sqrt(q.size(-1)), rule, sink) @ v
     return y.transpose(-3, -2).flatten(-2)
 
 
@@ -104,6 +117,27 @@ def weighted_sum(w, v, rule):
     return w.masked_fill(~seen_by(w, rule), 0) @ v
 
 
+def losses(x, **options):
+    y = F.cross_entropy(x.flatten(0, 1), IDS.flatten(), **options)
+    return y.reshape(IDS.shape) if y.dim() else y
+
+
+def rms_norm(x, w, eps=1e-5):
+    return w * x * torch.rsqrt((x * x).mean(-1, keepdim=True) + eps)
+
+
+def rotate(x, size, heads, first=0, base=10000):
+    """As in Llama: x·cos + rotate_half(x)·sin for the first `heads` groups of columns."""
+    rates = base ** (-torch.arange(0, size, 2, dtype=torch.float64) / size)
+    angles = torch.arange(first, first + x.size(-2), dtype=torch.float64)[:, None] * rates
+    cos, sin = (torch.cat([f(angles)] * 2, -1) for f in (torch.cos, torch.sin))
+    parts = list(x.split(size, -1))
+    for h in range(heads):
+        a, b = parts[h].chunk(2, -1)
+        parts[h] = parts[h] * cos + torch.cat([-b, a], -1) * sin
+    return torch.cat(parts, -1)
+
+
 def linear(x, w, b=None):
     return F.linear(x, w.T, b)
 
@@ -114,11 +148,20 @@ OPS = {
     "mul": lambda a, b: a * b, "mul itself": lambda x: x * x, "div": lambda a, b: a / b,
     "neg": lambda x: -x, "pow of a number": lambda x: x ** 3,
     "where": lambda a, b: torch.where(SOME_TRUE, a, b),
+    "clamp": lambda x: x.clamp(-0.5, 0.75),
     "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
+    "silu": F.silu,
     "sum axis 0": lambda x: x.sum(0), "sum axes 0 and 2 kept": lambda x: x.sum((0, 2), True),
     "mean axis 1": lambda x: x.mean(1), "max": lambda x: first_largest(x, range(x.dim())),
     "max axis 1": lambda x: first_largest(x, [1]),
     "max axes 0 and 2 kept": lambda x: first_largest(x, [0, 2], True),
+    "min": lambda x: -first_largest(-x, range(x.dim())),
+    "min axis 1": lambda x: -first_largest(-x, [1]),
+    "var": lambda x: x.var(unbiased=False),
+    "var axis 1": lambda x: x.var(1, unbiased=False),
+    "logsumexp": lambda x: x.logsumexp(list(range(x.dim()))),
+    "logsumexp axis 1 kept": lambda x: x.logsumexp(1, True),
+    "cumsum": lambda x: x.cumsum(-1), "cumsum axis 1": lambda x: x.cumsum(1),
     "matmul itself": lambda x: x @ x, "linear": linear,
     "matmul_transposed": lambda x, w: x @ w.T, "matmul_transposed itself": lambda x: x @ x.T,
     "cosine_similarity": lambda a, b: F.cosine_similarity(a, b, -1, 0.0),
@@ -129,6 +172,12 @@ OPS = {
     "slice": lambda x: x[:, 1:4] + x[:, 2:5],
     "concat": lambda *parts: torch.cat(parts, 1), "concat itself": lambda x: torch.cat([x, x]),
     "split": lambda x: x.chunk(3, 1)[0] * x.chunk(3, 1)[2] + x.chunk(3, 1)[1],
+    "stack": lambda *parts: torch.stack(parts, -1),
+    "stack axis 1": lambda *parts: torch.stack(parts, 1),
+    "pad": lambda x: F.pad(x, (1, 2), value=0.5),
+    "gather": lambda x: x.gather(1, IDS), "gather axis 0": lambda x: x.gather(0, IDS),
+    "scatter_add": lambda x, values: x.scatter_add(1, IDS, values),
+    "scatter_add axis 0": lambda x, values: x.scatter_add(0, IDS, values),
     "softmax": lambda x: x.softmax(-1), "softmax causal": lambda x: softmax(x, {"causal": True}),
     "softmax padding": lambda x: softmax(x, {"lengths": [2, 4]}),
     "softmax custom": lambda x: softmax(x, SOME_HIDDEN),
@@ -147,6 +196,13 @@ OPS = {
     "attention many times in a window": many_times(1, window=50),
     "attention of separate tensors": attend(2, causal=True),
     "attention separate, wide heads": attend(2, window=3),
+    "attention shared keys": attend(4, keys=2, causal=True),
+    "attention one head of keys": attend(3, keys=1, lengths=[2, 4, 0]),
+    "attention many times, shared keys": many_times(4, keys=1, causal=True),
+    "attention sink": attend(2, causal=True),
+    "attention sink, padding": attend(1, lengths=[2, 4, 0]),
+    "attention sink, wide heads": attend(2, causal=True, window=4),
+    "attention separate, shared keys and sink": attend(4, keys=2, window=3),
     "attention of one tensor thrice": lambda x: attention(2, x, x, x, lengths=[2]),
     "attention_scores": scores,
     "attention_scores masked": lambda q, k: softmax(scores(q, k), SOME_HIDDEN),
@@ -154,12 +210,20 @@ OPS = {
     "weighted_sum masked": lambda w, v: weighted_sum(w, v, {"causal": True}),
     "layer_norm": lambda x, w, b: F.layer_norm(x, x.shape[-1:], w, b),
     "layer_norm large eps": lambda x, w, b: F.layer_norm(x, x.shape[-1:], w, b, 0.5),
+    "rms_norm": rms_norm, "rms_norm large eps": lambda x, w: rms_norm(x, w, 0.5),
+    "rotate": lambda x: rotate(x, 4, 2),
+    "rotate from a later position": lambda x: rotate(x, 6, 1, 7, 500),
+    "rotate one head of all columns": lambda x: rotate(x, 34, 1, 100),
     "embedding": lambda table: table[IDS],
     "embedding with positions": lambda table, positions: table[IDS] + positions[:3],
     "embedding from a later position": lambda table, positions: table[IDS] + positions[2:5],
     "cross_entropy": lambda x: F.cross_entropy(x.flatten(0, 1), IDS.flatten()) * 3,
     "cross_entropy ignored": lambda x: F.cross_entropy(x.flatten(0, 1), IDS.flatten(),
                                                        ignore_index=4),
+    "cross_entropy smoothed": lambda x: losses(x, label_smoothing=0.3),
+    "cross_entropy weighted": lambda x: losses(x, label_smoothing=0.1, weight=CLASS_WEIGHTS),
+    "cross_entropy sum": lambda x: losses(x, reduction="sum"),
+    "cross_entropy none": lambda x: losses(x, weight=CLASS_WEIGHTS, reduction="none"),
     "dropout": lambda x: dropout(x, 0.4, Rng(9)),
 }
 
@@ -173,7 +237,12 @@ def layer(t, name, x):
     return linear(x, t[name + "weight"], t.get(name + "bias"))
 
 
-def mlp(t, name, x):
+def mlp(t, name, x, form="gelu"):
+    if form == "swiglu":
+        hidden = F.silu(layer(t, name + "c_gate.", x)) * layer(t, name + "c_fc.", x)
+        return layer(t, name + "c_proj.", hidden)
+    if form == "relu2":
+        return layer(t, name + "c_proj.", F.relu(layer(t, name + "c_fc.", x)) ** 2)
     return layer(t, name + "c_proj.", F.gelu(layer(t, name + "c_fc.", x), approximate="tanh"))
 
 
@@ -184,8 +253,46 @@ def norm(t, name, x):
 def attention_layer(heads, **rule):
     def run(t, name="attention.", x=None):
         x = t["input"] if x is None else x
-        return layer(t, name + "c_proj.", attention(heads, layer(t, name + "c_attn.", x), **rule))
+        sink = [t[name + "sink"]] if name + "sink" in t else []
+        return layer(t, name + "c_proj.",
+                     attention(heads, layer(t, name + "c_attn.", x), *sink, **rule))
     return run
+
+
+def biased_attention(t):
+    def heads(x):
+        return x.unflatten(-1, (2, -1)).transpose(1, 2)
+    rng = Rng(5)
+    q, k, v = map(heads, layer(t, "attention.c_attn.", t["input"]).chunk(3, -1))
+    weights = softmax(scores(q, k) / math.sqrt(q.size(-1)) + t["bias"], {"causal": True})
+    y = (dropout(weights, 0.3, rng) @ v).transpose(1, 2).flatten(-2)
+    return layer(t, "attention.c_proj.", y)
+
+
+def attention_of_today(heads, base, exclusive, **rule):
+    def run(t, name="attention.", x=None):
+        x = t["input"] if x is None else x
+        q, k, v = layer(t, name + "c_attn.", x).unflatten(-1, (3, heads, -1)).unbind(-3)
+        size = q.size(-1)
+        one = torch.ones(size, dtype=torch.float64)
+        q, k = (rotate(rms_norm(h, one).flatten(-2), size, heads, 0, base) for h in (q, k))
+        y = attention(heads, q, k, v.flatten(-2), **rule).unflatten(-1, (heads, -1))
+        if exclusive:
+            unit = F.normalize(v, dim=-1)
+            y = y - (y * unit).sum(-1, keepdim=True) * unit
+        return layer(t, name + "c_proj.", y.flatten(-2))
+    return run
+
+
+def model_of_today(t):
+    def norm(name, x):
+        return rms_norm(x, t[name + "weight"])
+    attend_to = attention_of_today(2, 10000, False, causal=True)
+    x = t["wte.weight"][WORDS]
+    for i in range(2):
+        x = x + attend_to(t, f"h.{i}.attn.", norm(f"h.{i}.ln_1.", x))
+        x = x + mlp(t, f"h.{i}.mlp.", norm(f"h.{i}.ln_2.", x), "swiglu")
+    return norm("ln_f.", x) @ t["wte.weight"].T
 
 
 def cross_attention(t):
@@ -227,6 +334,17 @@ MODULES = {
     "Attention padding and causal": attention_layer(3, lengths=[4, 0, 2], causal=True),
     "Attention both sides": attention_layer(1, window=2),
     "Attention nowhere to look": attention_layer(2, table=[1, 0, 1, 0, 0, 0, 0, 1, 1]),
+    "Attention with bias and dropout": biased_attention,
+    "Attention shared keys": attention_layer(4, keys=2, causal=True),
+    "Attention sink": attention_layer(2, causal=True),
+    "Attention shared keys and sink, nowhere to look":
+        attention_layer(3, keys=1, table=[1, 0, 1, 0, 0, 0, 0, 1, 1]),
+    "RMS norm": lambda t: rms_norm(t["input"], t["weight"]),
+    "MLP SwiGLU": lambda t: mlp(t, "", t["input"], "swiglu"),
+    "MLP ReLU squared": lambda t: mlp(t, "", t["input"], "relu2"),
+    "Attention of today": attention_of_today(2, 100, True, causal=True),
+    "Attention of today, wide heads": attention_of_today(1, 100, True, causal=True, window=2),
+    "LanguageModel of today": model_of_today,
     "CrossAttention": cross_attention, "Block": lambda t: block(t, "", t["input"], 2),
     "Dropout in a block": dropped_block, "LanguageModel logits": model,
     "LanguageModel loss": loss_of_model,
@@ -279,15 +397,11 @@ def train(line):
                "bias": "h.0.mlp.c_fc.bias" in before, "layer_norm_epsilon": line["epsilon"],
                "activation_function": "gelu" if line["gelu"] == "none" else "gelu_new"})
     net.load_state_dict(before)
-    groups = [[p for p in net.parameters() if (p.dim() >= 2) == is_matrix]
-              for is_matrix in (True, False)]
-    optimizer = torch.optim.AdamW(
-        [{"params": groups[0], "weight_decay": line["decay"]},
-         {"params": groups[1], "weight_decay": 0.0}], betas=line["betas"], eps=line["eps"])
+    optimizers = optimizers_of(dict(net.named_parameters()), line)
     expected = {"losses": [], "norms": []}
     for step in line["steps"]:
         x, y = (torch.tensor(step[name]).reshape(line["batch"], -1) for name in "xy")
-        optimizer.zero_grad()
+        net.zero_grad()
         logits = net(x)
         loss = sum_of_losses(logits, y) / (y >= 0).sum()
         loss.backward()
@@ -297,9 +411,10 @@ def train(line):
         norm = math.sqrt(sum((p.grad ** 2).sum().item() for p in net.parameters()))
         # clip_grad_norm_ multiplies by clip ÷ (norm + 1e-6), where fledge divides by the norm.
         torch.nn.utils.clip_grad_norm_(net.parameters(), line["clip"] * (1 + 1e-6 / norm))
-        for group in optimizer.param_groups:
-            group["lr"] = step["rate"]
-        optimizer.step()
+        for optimizer in optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = step["rate"]
+            optimizer.step()
         expected["losses"].append(loss.item())
         expected["norms"].append(norm)
     expected.update({"after " + name: p.detach() for name, p in net.named_parameters()})
@@ -341,7 +456,7 @@ def main():
     worst, lines, names, wrong, unseen = {}, 0, set(), [], []
     for text in sys.stdin:
         line, expected = json.loads(text), {}
-        name = line.get("row", "50 steps of AdamW")
+        name = line.get("row", f"50 steps of {'Muon' if line.get('muon') else 'AdamW'}")
         if "row" in line and not formula(name):
             wrong.append(f"{name}: torch_parity.py has no formula for this row")
             continue

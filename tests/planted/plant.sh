@@ -11,6 +11,7 @@ usage='plant.sh: plants known bugs into a copy of the sources; the checks must s
   --jobs N       workers, each with a copy of its own; as many as there are cores by default
   --list         the bugs and where they were seen, and nothing else
   --check        whether every bug still fits its source
+  --patched      the source with the one bug of --only
   --zoo N        builds fledge with a bug that you are to find, in build/zoo
   --answer       which bug is in the zoo
 
@@ -27,7 +28,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --help | -h) echo "$usage"; exit 0 ;;
     --full) full=yes ;;
-    --list | --check | --answer) mode=${1#--} ;;
+    --list | --check | --patched | --answer) mode=${1#--} ;;
     --only) only=$2; shift ;;
     --jobs) jobs=$2; shift ;;
     --zoo) mode=zoo number=$2; shift ;;
@@ -325,5 +326,6 @@ case $mode in
   list) bugs list | awk -F '|' -v only="$only" \
     'index($1, only) == 1 { printf "%-38s %-28s %s\n", $1, $2, $5 }' ;;
   check) bugs check ;;
+  patched) bug=$only; bugs patch ;;
   *) $mode ;;
 esac

@@ -23,7 +23,7 @@ Tensor ruled(const Tensor& x, const Array& y, F dx) {
 }
 
 /// y = x·σ(x) with dx = dy·(first·σ + second·x·σ·(1 − σ))
-inline Tensor silu(const Tensor& x, double first = 1, double second = 1) {
+inline Tensor own_silu(const Tensor& x, double first = 1, double second = 1) {
   const Array X = x.value(), s = sigmoid(x).value();
   return ruled(x, X * s, [=](const Array& dy, Dim i) {
     return dy[i] * (Real(first) * s[i] + Real(second) * X[i] * s[i] * (Real(1) - s[i]));

@@ -79,7 +79,7 @@ Tensor max_of_pairs(const Tensor& x, char kind = 'r') {
 }
 
 /// x / sqrt(mean(x²)) of a vector; `kind`: r(ight), p: without the projection, c: C − 1 for C.
-Tensor rms_norm(const Tensor& x, char kind) {
+Tensor own_rms_norm(const Tensor& x, char kind) {
   const Array X = x.value(), r = pow(mean(Tensor(X * X)), -0.5).value();
   const double n = static_cast<double>(X.size() - (kind == 'c' ? 1 : 0));
   return record("rms_norm", X * r, wrt(x, [=](const Array& dy) {
@@ -229,10 +229,10 @@ std::vector<Row> right_functions() {
       {"log(1 + exp(5e4 x))", {{2}}, [](In x) { return log(1.0 + exp(x[0] * 5e4)); }, {0, 1e-5}},
       {"x^20", {{3}}, [](In x) { return pow(x[0], 20); }, {0.03, 1, 9}},
       // ops with rules of their own
-      {"silu", {{6}}, of_one(silu, 1, 1)},
+      {"silu", {{6}}, of_one(own_silu, 1, 1)},
       {"rotary", {{4, 2}}, of_one(rotary, 1, 1000)},
       {"running sum", {{5}}, of_one(running_sum, 'r')},
-      {"rms norm", {{5}}, of_one(rms_norm, 'r')},
+      {"rms norm", {{5}}, of_one(own_rms_norm, 'r')},
       {"gather", {{3, 2}}, of_one(gather, 'r')},
   };
   for (const double c : {1e6, 1e8, 1e10, 1e14})
@@ -328,15 +328,15 @@ std::vector<Row> wrong_functions() {
   add("transposed", "transposed", {{3, 3}},
       [](In x) { return moved(x[0], [](Dim i) { return i % 3 * 3 + i / 3; }); });
   // wrong rules of ops
-  add("silu without the product rule", "only dy·g(x)", {{12}}, of_one(silu, 1, 0));
-  add("silu without its first summand", "multiple of dy·y/x", {{12}}, of_one(silu, 0, 1));
-  add("silu, a sign", "", {{12}}, of_one(silu, 1, -1));
+  add("silu without the product rule", "only dy·g(x)", {{12}}, of_one(own_silu, 1, 0));
+  add("silu without its first summand", "multiple of dy·y/x", {{12}}, of_one(own_silu, 0, 1));
+  add("silu, a sign", "", {{12}}, of_one(own_silu, 1, -1));
   add("rotary, wrong sign", "Jacobian", {{4, 2}}, of_one(rotary, -1, 1000));
   add("rotary without the last row", "position 3 of 4", {{4, 2}}, of_one(rotary, 1, 3));
   add("running sum, forward", "Jacobian", {{5}}, of_one(running_sum, 'f'));
   add("running sum, shifted", "shifted", {{5}}, of_one(running_sum, 's'));
-  add("rms norm without the projection", "only dy·g(x)", {{5}}, of_one(rms_norm, 'p'));
-  add("rms norm with C - 1", "multiple of the input", {{5}}, of_one(rms_norm, 'c'));
+  add("rms norm without the projection", "only dy·g(x)", {{5}}, of_one(own_rms_norm, 'p'));
+  add("rms norm with C - 1", "multiple of the input", {{5}}, of_one(own_rms_norm, 'c'));
   add("layer norm without the mean", "one number", {{2, 5}}, of_one(norm_without, 'm'));
   add("layer norm without the projection", "multiple of the output", {{2, 5}},
       of_one(norm_without, 'p'));

@@ -80,20 +80,24 @@ std::vector<Wide> exact_softmax(const std::vector<Wide>& in, Dim rows, Dim n, do
   return {y, dx};
 }
 
-void run_layer_norm(const Inputs& in, const Real* x, const Outputs& out, Dim rows, Dim n,
-                    double eps) {
-  kernels::layer_norm_rows(x, in[2], in[3], out[4], out[0], eps, rows, n);
-  kernels::layer_norm_rows_vjp(in[0], out[4], in[2], in[1], out[1], out[2], out[3], rows, n);
+using kernels::Centre;
+
+template <Centre centre>
+void run_norm(const Inputs& in, const Real* x, const Outputs& out, Dim rows, Dim n, double eps) {
+  kernels::layer_norm_rows(x, in[2], in[3], out[4], out[0], eps, rows, n, centre);
+  kernels::layer_norm_rows_vjp(in[0], out[4], in[2], in[1], out[1], out[2], out[3], rows, n,
+                               centre);
 }
 
-std::vector<Wide> exact_layer_norm(const std::vector<Wide>& in, Dim rows, Dim n, double eps) {
+template <Centre centre>
+std::vector<Wide> exact_norm(const std::vector<Wide>& in, Dim rows, Dim n, double eps) {
   const Wide &dy = in[1], &gain = in[2], &bias = in[3];
   const auto length = static_cast<std::size_t>(n);
-  const Wide ones(in[0].size(), 1);
+  const Wide of_mean(in[0].size(), centre == Centre::mean ? 1 : 0);
   Wide hat = in[0], g = dy, y, dx, dgain(length, 0), dbias = dgain;
   for (std::size_t r = 0; r < static_cast<std::size_t>(rows); ++r) {
     const std::size_t begin = r * length, end = begin + length;
-    const long double mean = mean_product(in[0], ones, r, length);
+    const long double mean = mean_product(in[0], of_mean, r, length);
     for (std::size_t i = begin; i < end; ++i) hat[i] -= mean;
     const long double rstd = 1 / std::sqrt(mean_product(hat, hat, r, length) + eps);
     for (std::size_t i = begin; i < end; ++i) {
@@ -104,7 +108,7 @@ std::vector<Wide> exact_layer_norm(const std::vector<Wide>& in, Dim rows, Dim n,
       dgain[j] += dy[i] * hat[i];
       dbias[j] += dy[i];
     }
-    const long double mean_g = mean_product(g, ones, r, length),
+    const long double mean_g = mean_product(g, of_mean, r, length),
                       along = mean_product(g, hat, r, length);
     for (std::size_t i = begin; i < end; ++i) dx.push_back(rstd * (g[i] - mean_g - hat[i] * along));
   }
@@ -129,8 +133,13 @@ const std::vector<RowKernel> row_kernels = {
       {0.1, 0.1, 1e-5},
       {-1234.567, -1234.567, 1e-5},
       {-7.7e30, -7.7e30, 1e-5}},
-     run_layer_norm,
-     exact_layer_norm},
+     run_norm<Centre::mean>,
+     exact_norm<Centre::mean>},
+    {"RMS norm",
+     {Output::table, Output::table, Output::sums, Output::sums, Output::stats},
+     {{-2, 2}, {far_number - 2, far_number + 2}, {0.1, 0.1, 1e-5}},
+     run_norm<Centre::zero>,
+     exact_norm<Centre::zero>},
     {"sum_columns",
      {Output::sums},
      {{-2, 2}},
@@ -205,7 +214,7 @@ void check_rows(const RowKernel& kernel, Dim rows, Dim n, Dim sum_rows) {
     const std::vector<Wide> exact = kernel.exact(in, rows, n, draw.eps);
     const double tolerance = rounding * std::max(1.0, 0.5 / std::sqrt(draw.eps));  // of 1/√eps
     for (std::size_t i = 0; i < exact.size(); ++i) require_close(expected[i], exact[i], tolerance);
-    for (Dim r = 0; r < rows && kernel.run == run_layer_norm && draw.low == draw.high; ++r)
+    for (Dim r = 0; r < rows && kernel.run == run_norm<Centre::mean> && draw.low == draw.high; ++r)
       REQUIRE(same_bits(part_of(expected[0], r * n, n), x[3]));  // of equal numbers y is the bias
     for (const auto& [grain, parts, threads] :
          {std::array<Dim, 3>{1, 2, 2}, {2, 4, 3}, {3, 8, 2}}) {

@@ -7,21 +7,46 @@ using namespace tests;
 
 namespace {
 
-void check_attention(const Shape& lead, Dim T, Dim heads, Dim D, const Mask& mask) {
-  INFO(to_string(lead) << ", time " << T << ", " << heads << " heads of size " << D);
-  check_two_roads([&](const Tensors& x) { return attention(x[0], heads, mask); },
-                  [&](const Tensors& x) { return attention_by_small_ops(x[0], heads, mask); },
-                  {uniform(lead.append({T, 3 * heads * D}), 1)});
+enum class WithSink { no, yes };
+
+// The inputs, and a sink for each head if there are any.
+std::vector<Array> with_sink(std::vector<Array> inputs, HeadCount heads, WithSink sink) {
+  if (sink == WithSink::yes) inputs.push_back(uniform({heads.queries}, 9, -2, 2));
+  return inputs;
 }
 
-void check_separate(const Shape& lead, Dim T, Dim S, Dim heads, Dim D, const Mask& mask) {
-  INFO(to_string(lead) << ", " << T << " queries, " << S << " keys, " << heads << " heads of "
-                       << D);
-  const Shape keys = lead.append({S, heads * D});
+// The gradient of a sink is one sum over all queries, of terms of both signs.
+double tolerance_of(WithSink sink) { return sink == WithSink::yes ? 10 * two_roads : two_roads; }
+
+Tensor last_if(const Tensors& x, std::size_t count) {
+  return x.size() > count ? x[count] : Tensor();
+}
+
+void check_attention(const Shape& lead, Dim T, HeadCount heads, Dim D, const Mask& mask,
+                     WithSink sink = WithSink::no) {
+  INFO(to_string(lead) << ", time " << T << ", " << heads.queries << " heads of size " << D << ", "
+                       << heads.keys << " of keys");
   check_two_roads(
-      [&](const Tensors& x) { return attention(x[0], x[1], x[2], heads, mask); },
-      [&](const Tensors& x) { return attention_by_small_ops(x[0], x[1], x[2], heads, mask); },
-      {uniform(lead.append({T, heads * D}), 1), uniform(keys, 2), uniform(keys, 3)});
+      [&](const Tensors& x) { return attention(x[0], heads, mask, last_if(x, 1)); },
+      [&](const Tensors& x) { return attention_by_small_ops(x[0], heads, mask, last_if(x, 1)); },
+      with_sink({uniform(lead.append({T, (heads.queries + 2 * heads.keys) * D}), 1)}, heads, sink),
+      tolerance_of(sink));
+}
+
+void check_separate(const Shape& lead, Dim T, Dim S, HeadCount heads, Dim D, const Mask& mask,
+                    WithSink sink = WithSink::no) {
+  INFO(to_string(lead) << ", " << T << " queries, " << S << " keys, " << heads.queries
+                       << " heads of " << D << ", " << heads.keys << " of keys");
+  const Shape keys = lead.append({S, heads.keys * D});
+  check_two_roads(
+      [&](const Tensors& x) { return attention(x[0], x[1], x[2], heads, mask, last_if(x, 3)); },
+      [&](const Tensors& x) {
+        return attention_by_small_ops(x[0], x[1], x[2], heads, mask, last_if(x, 3));
+      },
+      with_sink(
+          {uniform(lead.append({T, heads.queries * D}), 1), uniform(keys, 2), uniform(keys, 3)},
+          heads, sink),
+      tolerance_of(sink));
 }
 
 }  // namespace
@@ -39,6 +64,51 @@ TEST_CASE(
         for (const Shape& lead : {Shape{}, Shape{2, 2}}) check_separate(lead, T, S, heads, D, mask);
 }
 
+TEST_CASE("attention with shared keys and with sinks is its small ops, whatever the mask") {
+  for (const WithSink sink : {WithSink::no, WithSink::yes})
+    for (const Mask& mask : {Mask(), causal(), window(3), causal() & window(40), padding({0, 4}),
+                             causal() & padding({4, 3})})
+      for (const auto& [heads, D] : {std::pair<HeadCount, Dim>{{4, 2}, 3},
+                                     {{3, 1}, 4},
+                                     {{2, 1}, 8},
+                                     {{6, 3}, 1},
+                                     {{4, 1}, 9},
+                                     {{6, 2}, 17},
+                                     {2, 9}})
+        for (const Dim T : {4, 9, 120}) {
+          if (T > 9 && D != 3 && D != 9) continue;
+          check_attention({2}, T, heads, D, mask, sink);
+          check_separate({2}, T, T / 2 + 2, heads, D, mask, sink);
+        }
+}
+
+TEST_CASE("a sink takes its share, and less or more than any number of a float can say") {
+  for (const Dim D : {2, 9}) {
+    // Of equal scores 0 and a sink of log 3, one of n keys weighs 1/(n + 3).
+    const Array sink({1}, {std::log(3.0)}), q = Array::zeros({4, D}), v = Array::ones({4, D});
+    const Array y = attention(q, q, v, 1, causal(), sink).value();
+    for (Dim i = 0; i < 4; ++i)
+      CHECK(std::abs(value_of(y[i * D] - real(i + 1) / real(i + 4))) < 1e-6);
+
+    const Array qkv = uniform({70, 6 * D}, 1, -3, 3), dy = uniform({70, 2 * D}, 2);
+    const auto pass_with = [&](double b) {
+      return pass([](const Tensors& x) { return attention(x[0], 2, causal(), x[1]); },
+                  {qkv, Array({2}, {b, b})}, dy);
+    };
+    const Pass none =
+        pass([](const Tensors& x) { return attention(x[0], 2, causal()); }, {qkv}, dy);
+    const Pass never = pass_with(-infinity), hardly = pass_with(-1e4), always = pass_with(1e4);
+    CHECK((same_bits(never.y, none.y) && same_bits(never.dx[0], none.dx[0])));
+    CHECK((close(hardly.y, none.y) && close(hardly.dx[0], none.dx[0], 1e-5)));
+    CHECK((close(always.y, Array::zeros(dy.shape())) &&
+           close(always.dx[0], Array::zeros(qkv.shape()))));
+    for (const double b : {quiet_nan, infinity})  // e^b / e^b
+      CHECK(std::isnan(value_of(pass_with(b).y[0])));
+    for (const Pass* one : {&never, &hardly, &always})
+      CHECK(same_numbers(one->dx[1], Array::zeros({2})));
+  }
+}
+
 TEST_CASE("large scores lose no digits of the weights") {
   for (const Dim D : {2, 4, 11})
     for (const double a : {1.0, 30.0, 1e3, 1e4, 1e6, 1e8}) {
@@ -54,25 +124,46 @@ TEST_CASE("large scores lose no digits of the weights") {
     }
 }
 
+namespace {
+
+struct CachedHeads {
+  HeadCount heads;
+  Dim D;
+  WithSink sinks = WithSink::no;
+};
+const std::vector<CachedHeads> cached_heads = {{1, 1},
+                                               {3, 4},
+                                               {2, 8},
+                                               {4, 5},
+                                               {2, 9},
+                                               {3, 33},
+                                               {{4, 2}, 5},
+                                               {{3, 1}, 33, WithSink::yes},
+                                               {{4, 1}, 8},
+                                               {{6, 2}, 9},
+                                               {2, 4, WithSink::yes}};
+
+}  // namespace
+
 TEST_CASE("cached attention: however a text is cut, the rows of attention() to the bit") {
   const NoGrad no_grad;
   Rng rng(1);
-  for (const auto& [heads, D] :
-       {std::pair<Dim, Dim>{1, 1}, {3, 4}, {2, 8}, {4, 5}, {2, 9}, {3, 33}}) {
-    CAPTURE(heads, D);
+  for (const auto& [heads, D, sinks] : cached_heads) {
+    CAPTURE(heads.queries, heads.keys, D);
     constexpr Dim T = 150;
-    const Array qkv = uniform({T, 3 * heads * D}, 2);
-    const Array whole = attention(qkv, heads, causal()).value();
+    const Array qkv = uniform({T, (heads.queries + 2 * heads.keys) * D}, 2);
+    const Tensor sink = sinks == WithSink::yes ? uniform({heads.queries}, 3) : Tensor();
+    const Array whole = attention(qkv, heads, causal(), sink).value();
     for (const Dim most : {1, 3, 20, 200}) {
       KeyValueCache cache;
       for (Dim t = 0, next = 0; t < T; t = next) {
         next = std::min(T, t + 1 + rng.below(most));
-        CHECK(same_bits(cached_attention(time_steps(qkv, t, next), heads, cache),
+        CHECK(same_bits(cached_attention(time_steps(qkv, t, next), heads, cache, causal(), sink),
                         time_steps(whole, t, next)));
       }
-      CHECK(
-          same_bits(cached_attention(time_steps(qkv, 0, 0), heads, cache), Array({0, heads * D})));
-      CHECK(cache.length == T);
+      CHECK(same_bits(cached_attention(time_steps(qkv, 0, 0), heads, cache),
+                      Array({0, heads.queries * D})));
+      CHECK((cache.length == T && std::ssize(cache.keys) == T * heads.keys * D));
     }
   }
 }
@@ -80,29 +171,34 @@ TEST_CASE("cached attention: however a text is cut, the rows of attention() to t
 TEST_CASE("cached attention: its weights, in whatever parts, are those of its outputs") {
   const NoGrad no_grad;
   Rng rng(4);
-  for (const auto& [heads, D] : {std::pair<Dim, Dim>{1, 1}, {3, 4}, {2, 8}, {4, 5}, {3, 33}}) {
-    CAPTURE(heads, D);
+  for (const auto& [heads, D, sinks] : cached_heads) {
+    CAPTURE(heads.queries, heads.keys, D);
     constexpr Dim T = 70;
-    const Dim C = heads * D;
-    Array qkv = uniform({T, 3 * C}, 5);
+    const Dim H = heads.queries, C = H * D, columns = C + 2 * heads.keys * D;
+    Array qkv = uniform({T, columns}, 5);
     Real* const numbers = qkv.write();  // heads that choose
-    for (Dim i = 0; i < qkv.size(); ++i) numbers[i] *= Real(i % (3 * C) < C ? 9 : 1);
+    for (Dim i = 0; i < qkv.size(); ++i) numbers[i] *= Real(i % columns < C ? 9 : 1);
+    const Tensor sink = sinks == WithSink::yes ? uniform({H}, 3) : Tensor();
     KeyValueCache all, in_parts;
-    const Array y = cached_attention(qkv, heads, all);
-    const Array weights = cached_attention_weights(qkv, heads, all);
-    REQUIRE(weights.shape() == Shape{heads, T, T});
+    const Array y = cached_attention(qkv, heads, all, causal(), sink);
+    const Array weights = cached_attention_weights(qkv, heads, all, causal(), sink);
+    REQUIRE(weights.shape() == Shape{H, T, T});
     const Array hidden = where(table_of(causal(), {T, T}), 0.0, weights).value();
-    CHECK(same_numbers(hidden, Array::zeros({heads, T, T})));
-    CHECK(close(sum(weights, {-1}).value(), Array::ones({heads, T})));
+    CHECK(same_numbers(hidden, Array::zeros({H, T, T})));
+    CHECK(bool{close(sum(weights, {-1}).value(), Array::ones({H, T}))} == !sink.exists());
     CHECK(max(slice(weights, 1, 4, T)).item() > 0.5);
-    const Tensor values =
-        transpose(reshape(slice(Tensor(qkv), 1, 2 * C, 3 * C), {T, heads, D}), 0, 1);
-    CHECK(close(reshape(transpose(matmul(weights, values), 0, 1), {T, C}).value(), y));
+    for (Dim h = 0; h < H; ++h) {
+      const Dim v = columns - (heads.keys - h * heads.keys / H) * D;
+      CHECK(close(matmul(reshape(slice(Tensor(weights), 0, h, h + 1), {T, T}),
+                         slice(Tensor(qkv), 1, v, v + D))
+                      .value(),
+                  slice(Tensor(y), 1, h * D, (h + 1) * D).value()));
+    }
     for (Dim t = 0, next = 0; t < T; t = next) {
       next = std::min(T, t + 1 + rng.below(9));
       const Array part = time_steps(qkv, t, next);
-      cached_attention(part, heads, in_parts);
-      CHECK(same_bits(cached_attention_weights(part, heads, in_parts),
+      cached_attention(part, heads, in_parts, causal(), sink);
+      CHECK(same_bits(cached_attention_weights(part, heads, in_parts, causal(), sink),
                       slice(slice(weights, 1, t, next), 2, 0, next).value()));
     }
   }

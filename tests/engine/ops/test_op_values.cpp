@@ -6,6 +6,7 @@
 #include <map>
 #include <sstream>
 
+#include "engine/array_math.h"
 #include "tests/engine/ops/passes.h"
 
 using namespace tests;
@@ -96,6 +97,33 @@ TEST_CASE("values and gradients by hand, and at the edges of IEEE 754") {
 TEST_CASE("where takes every condition that is not 0 for true") {
   const Array condition({4}, {-2, quiet_nan, -0.0, 1e-30});
   CHECK(same_bits(where(condition, Array::ones({4}), 5.0).value(), row({1, 1, 5, 1})));
+}
+
+TEST_CASE("comparisons are 1 where they hold, broadcast, and are false of NaN but for !=") {
+  const Tensor x = row({1, 2, 3, quiet_nan}), two = 2.0;
+  CHECK(same_bits(x < two, row({1, 0, 0, 0})));
+  CHECK(same_bits(x <= two, row({1, 1, 0, 0})));
+  CHECK(same_bits(x > two, row({0, 0, 1, 0})));
+  CHECK(same_bits(x >= two, row({0, 1, 1, 0})));
+  CHECK(same_bits(x == two, row({0, 1, 0, 0})));
+  CHECK(same_bits(x != two, row({1, 0, 1, 1})));
+  CHECK((Tensor(Array::ones({2, 1})) > Array::zeros({3})).shape() == Shape{2, 3});
+  CHECK(refuses<ShapeError>([] { Tensor(Array::ones({2})) > Array::ones({3}); }, ">", "(2)"));
+  CHECK(same_numbers(where((x > 1.0) * (x < 3.0), x, 0.0).value(), row({0, 2, 0, 0})));
+}
+
+TEST_CASE("argmax: the first of the largest, and a NaN before all numbers") {
+  const Array x({2, 3}, {1, 5, 5, 2, quiet_nan, 9});
+  const auto ids = [](const Indices& found) {
+    std::vector<Dim> all;
+    for (Dim i = 0; i < found.size(); ++i) all.push_back(found[i]);
+    return all;
+  };
+  CHECK(ids(argmax(x)) == std::vector<Dim>{1, 1});
+  CHECK(ids(argmax(x, 0)) == std::vector<Dim>{1, 1, 1});
+  CHECK(argmax(x, 0).shape() == Shape{3});
+  CHECK(refuses<ShapeError>([&] { argmax(x, 2); }, "argmax", "no axis 2", "(2, 3)"));
+  CHECK(refuses<ShapeError>([] { argmax(Array::zeros({2, 0})); }, "argmax", "(2, 0)"));
 }
 
 TEST_CASE("a rule before where may make a NaN, unless its argument is chosen too") {

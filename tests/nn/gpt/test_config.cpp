@@ -41,6 +41,16 @@ TEST_CASE("model config: sizes and recipe are read as they were written") {
       if ((bits & bit) != 0) part = Part::none;
       bit *= 2;
     });
+    if (bits % 9 == 0) sizes.recipe.sink = Sink::learned;
+    if (bits % 13 == 0 && sizes.recipe.values != ValueMatrix::none) sizes.recipe.key_heads = 1;
+    int form_bit = 3;
+    Recipe::each_form(sizes.recipe, [&](const char*, auto& member, auto form, const char*) {
+      form_bit *= 2;
+      if (bits % 7 == 0 && (bits & form_bit) != 0 && sizes.width / sizes.heads % 2 == 0)
+        member = form;
+    });
+    if (bits % 14 == 7) sizes.recipe.window = bits;
+    if (sizes.recipe.position == Position::rotary) sizes.recipe.rotary_base = 500 + bits;
     const std::string text = config_json(sizes, {}, {{"torch_dtype", "float16"}});
     CAPTURE(text);
     const ModelConfig config = read_config(text);
@@ -49,7 +59,7 @@ TEST_CASE("model config: sizes and recipe are read as they were written") {
     CHECK(config.unknown_keys.empty());
     Recipe listed = sizes.recipe;
     listed.scale = Scale::root;  // for which GPT-2 has a key
-    CHECK(config.own.is_null() == words_of_none(listed).empty());
+    CHECK(config.own.is_null() == (words_of_none(listed).empty() && forms_of(listed).empty()));
     const auto says = [&](const std::string& part) { return text.find(part) != text.npos; };
     CHECK(says("\"model_type\": \"gpt2\"") == sizes.recipe.is_gpt2());
     CHECK(says("GPT2LMHeadModel") == sizes.recipe.is_gpt2());
@@ -123,11 +133,19 @@ TEST_CASE(
   Rng any(1);
   std::vector<std::string> expected = listing(LanguageModel(written_sizes, any));
   std::sort(expected.begin(), expected.end());
+  for (const Recipe& recipe : all_recipes()) {
+    LanguageModelSizes sizes = written_sizes;
+    sizes.recipe = recipe;
+    Rng rng(1);
+    CHECK(parameter_count(sizes) ==
+          static_cast<double>(count_parameters(LanguageModel(sizes, rng))));
+  }
   for (const Bias bias : {Bias::with, Bias::without})
     for (const Dim hidden : {0, 5}) {
       LanguageModelSizes sizes = written_sizes;
       sizes.bias = bias;
       sizes.hidden = hidden;
+      if (hidden > 0) sizes.recipe.key_heads = 1, sizes.recipe.sink = Sink::learned;
       Rng rng(1);
       const LanguageModel model(sizes, rng);
       CHECK(parameter_count(sizes) == static_cast<double>(count_parameters(model)));

@@ -58,6 +58,12 @@ std::vector<LanguageModelSizes> all_sizes() {
     all.push_back(decoder_sizes(12, 2, 2, 8, Bias::with));
     all.back().recipe = recipe;
   }
+  for (const auto& [D, window] : {std::pair<Dim, Dim>{4, 0}, {10, 7}, {32, 0}, {32, 40}}) {
+    all.push_back(decoder_sizes(70, 2, 2, D, Bias::without));
+    all.back().recipe = today();
+    all.back().recipe.window = window;
+    all.back().recipe.exclusive = window > 0 ? Exclusive::own_value : Exclusive::none;
+  }
   return all;
 }
 
@@ -115,7 +121,8 @@ void check_rows(const LanguageModel& model, const std::vector<Dim>& ids, Rng& rn
 TEST_CASE("Decoder: of any recipe, token by token and in pieces, rows of full passes to the bit") {
   std::uint64_t seed = 0;
   for (const LanguageModelSizes& sizes : all_sizes()) {
-    CAPTURE(sizes.context, sizes.layers, sizes.heads, sizes.width, words_of_none(sizes.recipe));
+    CAPTURE(sizes.context, sizes.layers, sizes.heads, sizes.width, words_of_none(sizes.recipe),
+            forms_of(sizes.recipe));
     Rng rng(++seed);
     const LanguageModel model = decoded_model(sizes, seed);
     CHECK(Decoder(model).is_causal() == (sizes.recipe.mask == Masking::causal));
@@ -130,7 +137,8 @@ TEST_CASE("Decoder: of any recipe, token by token and in pieces, rows of full pa
 TEST_CASE("Decoder: its attention is that of its window; its last rows alone have the same bits") {
   std::uint64_t seed = 40;
   for (const LanguageModelSizes& sizes : all_sizes()) {
-    CAPTURE(sizes.context, sizes.layers, sizes.heads, sizes.width, words_of_none(sizes.recipe));
+    CAPTURE(sizes.context, sizes.layers, sizes.heads, sizes.width, words_of_none(sizes.recipe),
+            forms_of(sizes.recipe));
     const LanguageModel model = decoded_model(sizes, ++seed);
     Rng rng(seed);
     double sharpest = 0;

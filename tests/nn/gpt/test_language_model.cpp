@@ -45,25 +45,46 @@ struct ByHand {
     const Dim D = model.sizes.width / model.sizes.heads;
     const double scale = recipe.scale == Scale::none ? 1 : 1 / std::sqrt(static_cast<double>(D));
     const auto norm = [&](const LayerNorm& ln, const Tensor& x) {
+      if (recipe.norm == Norm::rms) return ln.weight * of_unit_size(x);
       return recipe.norm == Norm::none ? x : layer_norm(x, ln.weight, ln.bias, 1e-5);
     };
     const auto add = [&](const Tensor& x, const Tensor& more) {
       return recipe.residual == Residual::none ? more : x + more;
     };
-    Tensor x = embedding(model.wte.weight, ids) + slice(model.wpe.weight, 0, 0, ids.shape()[1]);
+    const bool is_rotary = recipe.position == Position::rotary;
+    Tensor x = embedding(model.wte.weight, ids);
+    if (!is_rotary) x = x + slice(model.wpe.weight, 0, 0, ids.shape()[1]);
+    const auto compared = [&](Tensor t) {  // a query or a key
+      if (recipe.qk_norm == QueryKeyNorm::rms) t = of_unit_size(t);
+      return is_rotary ? turned(t, 0, recipe.rotary_base) : t;
+    };
+    const auto hidden = [&](const MLP& mlp, const Tensor& in) -> Tensor {
+      const Tensor sums = mlp.c_fc(in),
+                   gate = recipe.mlp == FeedForward::swiglu ? mlp.c_gate(in) : sums;
+      if (recipe.mlp == FeedForward::swiglu) return gate * sigmoid(gate) * sums;
+      return recipe.mlp == FeedForward::relu_squared ? pow(relu(sums), 2) : gelu_tanh(sums);
+    };
     for (const Block& block : model.h) {
-      const std::vector<Tensor> parts = split(block.attn.c_attn(norm(block.ln_1, x)), 3, -1);
+      const Tensor qkv = block.attn.c_attn(norm(block.ln_1, x)), sink = block.attn.sink;
+      const Dim C = model.sizes.width, own = (qkv.dim(-1) - C) / 2;  // columns of keys
       std::vector<Tensor> heads;
       weights.emplace_back();
       for (Dim h = 0; h < model.sizes.heads; ++h) {
-        const auto head = [&](const Tensor& t) { return slice(t, -1, h * D, (h + 1) * D); };
-        const Tensor rows =
-            softmax(matmul(head(parts[0]), transpose(head(parts[1]))) * scale, mask);
-        heads.push_back(matmul(rows, head(parts[2])));
+        const Dim key = h * own / C * D;  // of its group
+        const auto from = [&](Dim begin) { return slice(qkv, -1, begin, begin + D); };
+        const Tensor q = compared(from(h * D)), k = compared(from(C + key)),
+                     v = from(C + own + key);
+        const Tensor rows = weights_by_hand(matmul(q, transpose(k)) * scale, mask,
+                                            sink.exists() ? slice(sink, 0, h, h + 1) : sink);
+        heads.push_back(matmul(rows, v));
+        if (recipe.exclusive == Exclusive::own_value) {
+          const Tensor unit = v / sqrt(sum(v * v, {-1}, true));
+          heads.back() = heads.back() - sum(heads.back() * unit, {-1}, true) * unit;
+        }
         weights.back().push_back(rows.value());
       }
       x = add(x, block.attn.c_proj(concat(heads, -1)));
-      x = add(x, block.mlp.c_proj(gelu_tanh(block.mlp.c_fc(norm(block.ln_2, x)))));
+      x = add(x, block.mlp.c_proj(hidden(block.mlp, norm(block.ln_2, x))));
     }
     logits = matmul(norm(model.ln_f, x), transpose(model.wte.weight));
   }
@@ -91,12 +112,13 @@ TEST_CASE("LanguageModel: under every recipe it is its formula, with its weights
   using Lengths = std::vector<Dim>;
   std::vector<Array> all;
   for (const Recipe& recipe : all_recipes()) {
-    CAPTURE(words_of_none(recipe));
+    CAPTURE(words_of_none(recipe), forms_of(recipe));
     const LanguageModel model = model_of(recipe);
     for (const Lengths& lengths : {Lengths{}, Lengths{5, 3}}) {
-      const Mask mask = recipe.mask == Masking::causal ? causal()
-                        : lengths.empty()              ? Mask()
-                                                       : padding(lengths);
+      const Mask all_before = recipe.mask == Masking::causal ? causal()
+                              : lengths.empty()              ? Mask()
+                                                             : padding(lengths);
+      const Mask mask = recipe.window > 0 ? all_before & window(recipe.window) : all_before;
       const ByHand expected(model, two_texts, mask);
       const std::vector<Array> gradients = gradients_of(model, expected.logits);
       const Tensor logits = model(two_texts, Mode::evaluation(), lengths);
@@ -243,9 +265,16 @@ TEST_CASE("LanguageModel: sizes that make no model are refused, others reach eve
   CHECK(refuses<ValueError>(made(s), "Dropout", "got 1"));
   CHECK(refuses<ValueError>(made({.vocabulary = 5, .context = 3, .heads = 3, .width = 8}),
                             "Attention", "8 channels", "3 equal"));
+  const auto shared = [&](Recipe recipe) {
+    return made({.vocabulary = 5, .context = 3, .heads = 4, .width = 8, .recipe = recipe});
+  };
+  CHECK(refuses<ValueError>(shared({.key_heads = 3}), "HeadCount", "got 3 and 4"));
+  CHECK(refuses<ValueError>(shared({.key_heads = -1}), "HeadCount", "got -1 and 4"));
+  CHECK(refuses<ValueError>(shared({.tie_qk = true, .key_heads = 2}), op, "got 2 and 4"));
+  CHECK(refuses<ValueError>(shared({.values = ValueMatrix::none, .key_heads = 2}), op, "got 2"));
   Rng rng(1);
   const LanguageModel plain({.vocabulary = 5, .context = 3}, rng);
-  CHECK((plain.h.size() == 1 && plain.h[0].attn.heads == 1 && plain.dropout.p == 0));
+  CHECK((plain.h.size() == 1 && plain.h[0].attn.heads.queries == 1 && plain.dropout.p == 0));
   CHECK(plain.wte.weight.shape() == Shape{5, 16});
   CHECK(plain.h[0].mlp.c_fc.weight.shape() == Shape{16, 64});
   LanguageModelSizes other = small_sizes;

@@ -54,16 +54,15 @@ Reads reader(const std::function<double(Dim t, Dim j)>& weight) {
 TEST_CASE("no peek: the logits of a language model keep every bit") {
   const LanguageModel model = probed_model();
   struct Row {
-    Dim tokens, cuts, compared, at;
+    Dim tokens, cuts, compared;
   };
-  for (const Row& row : {Row{probed_context, 64, 11 * 12 / 2, 11}, Row{7, 3, 1 + 3 + 6, 3},
-                         Row{9, 1, 8, 1}, Row{2, 64, 1, 1}}) {
+  for (const Row& row :
+       {Row{probed_context, 64, 11 * 12 / 2}, Row{7, 3, 1 + 3 + 6}, Row{9, 1, 8}, Row{2, 64, 1}}) {
     const CausalityReport report = check_causality(model, random_ids(row.tokens, 3), row.cuts);
     const Dim compared = probed_vocabulary * row.compared;
     CHECK((report.is_causal && !report.looks_ahead));
     CHECK(report.compared == compared);
-    CHECK_THAT(report.text, ContainsSubstring(" " + std::to_string(compared) + " logits") &&
-                                ContainsSubstring(" " + std::to_string(row.at) + " cut"));
+    CHECK(report.text.empty());
   }
   CHECK(check_causality(model, random_ids(probed_context, 3)).compared ==
         probed_vocabulary * (11 * 12 / 2));

@@ -1,5 +1,5 @@
 // Held to every substring looked up. Examples are in tests/formats/texts.txt.
-#include "nn/inspect/verbatim_overlap.h"
+#include "nn/inspect/ngram_losses.h"
 
 #include <algorithm>
 #include <string>

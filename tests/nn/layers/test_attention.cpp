@@ -17,9 +17,8 @@ Tensor in_heads(const Tensor& x, Dim heads) {
   return transpose(reshape(x, shape), -3, -2);
 }
 
-/// x·W + b for the columns of one head in one of `parts` parts of a table: "value-down" among them.
-Tensor down(const Tensor& x, const Linear& layer, Dim part, Dim parts, Dim head, Dim heads) {
-  const Dim C = layer.weight.dim(1) / parts, D = C / heads, begin = part * C + head * D;
+/// x·W + b for the D columns of one head from `begin` on: "value-down" among them.
+Tensor down(const Tensor& x, const Linear& layer, Dim begin, Dim D) {
   return matmul(x, slice(layer.weight, 1, begin, begin + D)) +
          slice(layer.bias, 0, begin, begin + D);
 }
@@ -27,14 +26,15 @@ Tensor down(const Tensor& x, const Linear& layer, Dim part, Dim parts, Dim head,
 /// y = Σ_h softmax(q_h·k_hᵀ/√D)·v_h·Up_h + b: each head reads its columns and writes through its
 /// rows of c_proj ("value-up"). With one head these are the five lines of the paper.
 AttentionOutput by_hand(const std::function<std::array<Tensor, 3>(Dim head)>& qkv,
-                        const Linear& c_proj, Dim heads, const Mask& mask) {
+                        const Linear& c_proj, Dim heads, const Mask& mask, const Tensor& sink) {
   const Dim D = c_proj.weight.dim(0) / heads;
   Tensor y = c_proj.bias;
   std::vector<Tensor> weights;
   for (Dim h = 0; h < heads; ++h) {
     const auto [q, k, v] = qkv(h);
     const double scale = 1 / std::sqrt(static_cast<double>(D));
-    const Tensor rows = softmax(matmul(q, transpose(k)) * scale, mask);
+    const Tensor own = sink.exists() ? slice(sink, 0, h, h + 1) : sink;
+    const Tensor rows = weights_by_hand(matmul(q, transpose(k)) * scale, mask, own);
     y = y + matmul(matmul(rows, v), slice(c_proj.weight, 0, h * D, (h + 1) * D));
     weights.push_back(reshape(rows, {rows.dim(0), 1, rows.dim(1), rows.dim(2)}));
   }
@@ -63,10 +63,11 @@ TEST_CASE("attention with and without its weights is the sum of its heads, with 
   std::vector<bool> some(T * S, true);
   for (std::size_t i = 0; i < some.size(); i += 3) some[i] = false;
   const auto check = [&](const auto& module, const std::vector<Tensor>& inputs, const auto& call,
-                         const auto& look, const auto& qkv, const Mask& own) {
+                         const auto& look, Dim heads, const auto& qkv, const Mask& own,
+                         const Tensor& sink) {
     for (const Mask& mask :
          {Mask(), causal(), window(3), padding({9, 4, 0}), causal() & padding({9, 4, 0}), own}) {
-      const AttentionOutput expected = by_hand(qkv, module.c_proj, module.heads, mask);
+      const AttentionOutput expected = by_hand(qkv, module.c_proj, heads, mask, sink);
       const std::vector<Array> gradients = gradients_of(module, inputs, expected.output);
       const AttentionOutput found = look(mask);
       CHECK(close(call(mask).value(), expected.output.value()));
@@ -81,27 +82,36 @@ TEST_CASE("attention with and without its weights is the sum of its heads, with 
     CHECK(same_bits(call(own).value(), look(own).output.value()));
   };
   const Tensor x = parameter(uniform({3, T, 6}, 4)), source = parameter(uniform({3, S, 5}, 5));
+  for (const auto& [heads, key_heads] :
+       {std::pair<Dim, Dim>{1, 1}, {2, 2}, {3, 3}, {2, 1}, {6, 2}, {6, 3}})
+    for (const bool has_sink : {false, true}) {
+      CAPTURE(heads, key_heads, has_sink);
+      Attention attention = drawn<Attention>(3, Dim{6}, HeadCount(heads, key_heads));
+      if (has_sink) attention.sink = parameter(uniform({heads}, 6));
+      const Dim D = 6 / heads, group = heads / key_heads, own = key_heads * D;
+      check(
+          attention, {x}, [&](const Mask& mask) { return attention(x, mask); },
+          [&](const Mask& mask) { return attention.forward_with_weights(x, mask); }, heads,
+          [&](Dim h) {
+            const Dim key = 6 + h / group * D;
+            return std::array{down(x, attention.c_attn, h * D, D),
+                              down(x, attention.c_attn, key, D),
+                              down(x, attention.c_attn, key + own, D)};
+          },
+          custom(T, T, {some.begin(), some.begin() + T * T}), attention.sink);
+    }
   for (const Dim heads : {1, 2, 3}) {
     CAPTURE(heads);
-    const Attention attention = drawn<Attention>(3, 6, heads);
-    check(
-        attention, {x}, [&](const Mask& mask) { return attention(x, mask); },
-        [&](const Mask& mask) { return attention.forward_with_weights(x, mask); },
-        [&](Dim h) {
-          const auto third = [&](Dim t) { return down(x, attention.c_attn, t, 3, h, heads); };
-          return std::array{third(0), third(1), third(2)};
-        },
-        custom(T, T, {some.begin(), some.begin() + T * T}));
+    const Dim D = 6 / heads;
     const CrossAttention cross = drawn<CrossAttention>(3, 6, 5, heads);
     check(
         cross, {x, source}, [&](const Mask& mask) { return cross(x, source, mask); },
-        [&](const Mask& mask) { return cross.forward_with_weights(x, source, mask); },
+        [&](const Mask& mask) { return cross.forward_with_weights(x, source, mask); }, heads,
         [&](Dim h) {
-          return std::array{down(x, cross.q_attn, 0, 1, h, heads),
-                            down(source, cross.c_attn, 0, 2, h, heads),
-                            down(source, cross.c_attn, 1, 2, h, heads)};
+          return std::array{down(x, cross.q_attn, h * D, D), down(source, cross.c_attn, h * D, D),
+                            down(source, cross.c_attn, 6 + h * D, D)};
         },
-        custom(T, S, some));
+        custom(T, S, some), Tensor());
   }
 }
 
@@ -173,12 +183,67 @@ TEST_CASE("attend: no keys, no queries, and one key, which has weight 1 and give
   CHECK((all_zero(q.grad()) && all_zero(k.grad()) && all_alive(v.grad())));
 }
 
+// Scores of rotated queries and keys at the positions p + i and p + j are those at i and j. Su et al.
+// 2021: a rotation by the angles of p turns both alike.
+TEST_CASE("rotary positions: scores depend on the distance alone, and a norm commutes with them") {
+  constexpr Dim T = 9;
+  for (const Dim D : {2, 6, 8, 34, 64})
+    for (const double base : {2.0, 10000.0}) {
+      CAPTURE(D, base);
+      const Tensor q = uniform({T, D}, 1, -0.5, 0.5), k = uniform({T, D}, 2, -0.5, 0.5);
+      const auto scores = [&](Dim first) {
+        return matmul_transposed(rotate(q, D, 1, first, base), rotate(k, D, 1, first, base))
+            .value();
+      };
+      const Array expected = scores(0);
+      CHECK(close(scores(0), matmul_transposed(turned(q, 0, base), turned(k, 0, base)).value()));
+      for (const Dim first : {1, 17, 1000}) CHECK(close(scores(first), expected));
+      // The turned keys differ, and so do scores at other distances.
+      CHECK_FALSE(close(rotate(k, D, 1, 1, base).value(), rotate(k, D, 1, 0, base).value(), 1e-3));
+      CHECK_FALSE(
+          close(matmul_transposed(rotate(q, D, 1, 1, base), rotate(k, D, 1, 0, base)).value(),
+                expected, 1e-3));
+
+      const Tensor x = parameter(uniform({2, T, D}, 3)), ones = Array::ones({D});
+      const Tensor after = rotate(rms_norm(x, ones), D, 1, 5, base),
+                   before = rms_norm(rotate(x, D, 1, 5, base), ones);
+      CHECK(close(after.value(), before.value()));
+      const Array dy = uniform(x.shape(), 4);
+      backward(after, dy);
+      const Array dx = x.grad().clone();
+      x.zero_grad();
+      backward(before, dy);
+      CHECK(close(x.grad(), dx));
+    }
+}
+
+TEST_CASE(
+    "exclusive attention: nothing of a position's own value is left, and 0 takes nothing away") {
+  for (const Dim heads : {1, 2, 4}) {
+    Attention attention = drawn<Attention>(3, 8, heads);
+    const Tensor all = attention.qkv(uniform({2, 5, 8}, 1));
+    const Tensor mixed = fledge::attention(all, heads, causal());
+    CHECK(same_bits(attention.passed(mixed, all).value(), mixed.value()));
+    attention.exclusive = Exclusive::own_value;
+    const Tensor left = in_heads(attention.passed(mixed, all), heads);
+    const Tensor own = in_heads(slice(all, -1, 16, 24), heads), y = in_heads(mixed, heads);
+    CHECK(largest(sum(left * own, {-1}).value()) < 10 * rounding);
+    const Tensor unit = own / sqrt(sum(own * own, {-1}, true));
+    CHECK(close(left.value(), (y - sum(y * unit, {-1}, true) * unit).value()));
+    // The first position sees itself alone.
+    CHECK(largest(part(left.value(), 2, 0, 1)) < 10 * rounding);
+    const Tensor nothing = Array::zeros({2, 5, 24});
+    CHECK(same_numbers(attention.passed(mixed, nothing).value(), mixed.value()));
+  }
+}
+
 TEST_CASE("attention: what does not fit is refused") {
   Rng rng(1);
   for (const auto& [width, heads] : {std::pair<Dim, Dim>{8, 3}, {8, 0}, {8, -2}, {0, 2}})
     CHECK(refuses<ValueError>([&, w = width, h = heads] { Attention(w, h, rng); }, "Attention",
                               std::to_string(width) + " channels",
                               std::to_string(heads) + " equal heads"));
+  CHECK(refuses<ValueError>([&] { Attention(8, {4, 3}, rng); }, "HeadCount", "got 3 and 4"));
   const Attention attention(4, 2, rng);
   for (const Shape& wrong : {Shape{2, 3, 5}, Shape{4}})
     CHECK(refuses<ShapeError>([&] { attention(Array::zeros(wrong)); }, "Attention", "4",
@@ -210,4 +275,27 @@ TEST_CASE("attention: what does not fit is refused") {
   CHECK(refuses<ShapeError>(masked(padding({1, 7})), "attention", "length of 7", "(2, 2, 6, 6)"));
   CHECK(refuses<ShapeError>(masked(custom(6, 5, std::vector<bool>(30, true))), "(6, 5)",
                             "(2, 2, 6, 6)"));
+}
+
+TEST_CASE("a bias that hides keys is a mask, and dropout leaves the returned weights whole") {
+  Rng rng(1), drops(2);
+  const Attention attention(6, 2, rng);
+  const Tensor x = uniform({2, 4, 6}, 1);
+  const Tensor row = counting({4}), column = reshape(row, {4, 1});
+  const Tensor hidden = where(row > column, -1e9, 0.0);  // key j > query i
+  const AttentionOutput masked = attention.forward_with_weights(x, causal());
+  const AttentionOutput biased = attention.forward_with_weights(x, {}, {.bias = hidden});
+  CHECK(close(biased.output.value(), masked.output.value()));
+  const Tensor bias = uniform({4, 4}, 2), raised = masked.weights * exp(bias);  // e^(s + b)
+  CHECK(close(attention.forward_with_weights(x, causal(), {.bias = bias}).weights.value(),
+              (raised / sum(raised, {-1}, true)).value()));
+  const AttentionOutput dropped = attention.forward_with_weights(
+      x, causal(), {.dropout = Dropout(0.5), .mode = Mode::training(drops)});
+  CHECK(same_bits(dropped.weights.value(), masked.weights.value()));
+  CHECK_FALSE(same_bits(dropped.output.value(), masked.output.value()));
+  CHECK(refuses<ShapeError>(
+      [&] {
+        attention.forward_with_weights(x, {}, {.bias = Array::ones({3, 4, 4})});
+      },
+      "attend", "(2, 2, 4, 4)", "(3, 4, 4)"));
 }

@@ -35,6 +35,22 @@ void for_each_layer(Test test) {
   SECTION("LayerNorm") {
     test([](Rng&) { return LayerNorm(layer_width); }, plain, Sees::itself);
   }
+  SECTION("RMS norm") {
+    test([](Rng&) { return LayerNorm(layer_width, 1e-5, Norm::rms); }, plain, Sees::itself);
+  }
+  SECTION("MLP with a gate") {
+    test([](Rng& rng) { return MLP(layer_width, 6, rng, Bias::with, FeedForward::swiglu); }, plain,
+         Sees::itself);
+  }
+  SECTION("Attention of today") {
+    const auto of_today = [](Rng& rng) {
+      Attention built(layer_width, 1, rng, Bias::without);
+      built.qk_norm = QueryKeyNorm::rms;
+      built.rotary_base = 100;
+      return built;
+    };
+    test(of_today, causally, Sees::earlier);
+  }
   SECTION("MLP") {
     test([](Rng& rng) { return MLP(layer_width, 6, rng); }, plain, Sees::itself);
   }
@@ -43,6 +59,13 @@ void for_each_layer(Test test) {
   SECTION("Attention without bias") {
     test([](Rng& rng) { return Attention(layer_width, 1, rng, Bias::without); }, causally,
          Sees::earlier);
+  }
+  SECTION("Attention with shared keys") {
+    test(
+        [](Rng& rng) {
+          return Attention(layer_width, {2, 1}, rng, Bias::without);
+        },
+        causally, Sees::earlier);
   }
   SECTION("Block") { test(block, plain, Sees::all); }
   SECTION("Block, causal") { test(block, causally, Sees::earlier); }

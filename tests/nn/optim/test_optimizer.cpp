@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "nn/optim/adamw.h"
+#include "nn/optim/muon.h"
 #include "nn/optim/sgd.h"
 #include "tests/nn/modules.h"
 #include "tests/support/catch.h"
@@ -64,6 +64,14 @@ void for_each_optimizer(Test test) {
   }
   SECTION("AdamW") {
     test([](const std::vector<Tensor>& p) { return AdamW(p, {.rate = 0.5, .decay = 0.5}); });
+  }
+  SECTION("Muon") {
+    test([](const std::vector<Tensor>& p) {
+      std::vector<std::vector<Dim>> matrices;
+      for (const Tensor& x : p)
+        matrices.push_back(x.rank() == 2 ? std::vector{x.dim(1)} : std::vector<Dim>());
+      return Muon(p, {.adamw = {.rate = 0.1}}, std::vector<double>(p.size(), 1), matrices);
+    });
   }
 }
 
@@ -157,7 +165,7 @@ TEST_CASE("optimisers: a gradient that is not finite is named, and moves nothing
       if (bad == large && std::is_same_v<Optimizer, Sgd>) continue;
       const std::vector<Tensor> p{with_gradient(counting({2}), counting({2})),
                                   with_gradient(counting({3}), Array({3}, {1, bad, 2})),
-                                  with_gradient(counting({2}), counting({2}))};
+                                  with_gradient(counting({2, 2}), counting({2, 2}))};
       auto optimizer = make(p), fresh = make(p);
       const std::string said = bad == large      ? in_float ? "1e+25" : "1e+200"
                                : std::isnan(bad) ? "nan"
@@ -193,6 +201,9 @@ TEST_CASE("optimisers and clipping: constants, and a parameter named twice, are 
   using Parameters = std::vector<Tensor>;
   refused("Sgd", [](const Parameters& p) { Sgd(p, {}); });
   refused("AdamW", [](const Parameters& p) { AdamW(p, {}); });
+  refused("Muon", [](const Parameters& p) {
+    Muon(p, {}, std::vector<double>(p.size(), 1), std::vector<std::vector<Dim>>(p.size()));
+  });
   refused("clip_gradients", [](const Parameters& p) { clip_gradients(p, 1); });
 }
 
@@ -265,7 +276,7 @@ TEST_CASE("AdamW: steps and moments follow the formulas, whatever the settings a
           // Each step rounds each moment by at most two last places. 1 − βᵗ is computed in double.
           const double off = 2 * t * last_place;
           const double off_correction = 0x1p-52 / (1 - std::max(beta1, beta2));
-          const AdamW::Moments moments = adamw.moments()[0];
+          const Moments moments = adamw.moments()[0];
           const double m = static_cast<double>(expected.m), v = static_cast<double>(expected.v);
           CHECK_THAT(value_of(moments.m.item()), WithinAbs(m, off * reach));
           CHECK_THAT(value_of(moments.v.item()), WithinRel(v, off));
@@ -345,7 +356,7 @@ TEST_CASE("AdamW: with its moments restored it goes on in the same bits") {
     TwoWeights whole, first, second;
     for (int step = 0; step < 8; ++step) whole.step(step);
     for (int step = 0; step < stop; ++step) first.step(step);
-    const std::vector<AdamW::Moments> moments = first.adamw.moments();
+    const std::vector<Moments> moments = first.adamw.moments();
     CHECK(moments[0].t == stop);
     CHECK(moments[1].t == std::max(stop - 1, 0));
     CHECK(moments[1].m.exists() == (stop > 1));
@@ -363,7 +374,7 @@ TEST_CASE("AdamW: with its moments restored it goes on in the same bits") {
 TEST_CASE("AdamW: moments that no steps give are refused, and change nothing") {
   TwoWeights pair;
   for (int step = 0; step < 3; ++step) pair.step(step);
-  const std::vector<AdamW::Moments> good = pair.adamw.moments();
+  const std::vector<Moments> good = pair.adamw.moments();
   const auto restored = [&](auto change) {
     return [&pair, moments = good, change]() mutable {
       change(moments);
@@ -380,7 +391,7 @@ TEST_CASE("AdamW: moments that no steps give are refused, and change nothing") {
   misfit([](auto& m) { m[0].v = Array(); }, "parameter 0 has had 3");
   CHECK(refuses<ShapeError>(restored([](auto& m) { m[1].m = Array({1}, {0}); }),
                             "parameter 1 of shape (1, 1)", "(1) and (1, 1)"));
-  const std::vector<AdamW::Moments> now = pair.adamw.moments();
+  const std::vector<Moments> now = pair.adamw.moments();
   for (std::size_t p = 0; p < good.size(); ++p) {
     CHECK(now[p].t == good[p].t);
     CHECK(same_bits(now[p].m, good[p].m));

@@ -29,8 +29,10 @@ LanguageModel letter_model(Dim width = 2, Dim layers = 1) {
   return {{.vocabulary = 3, .context = 2, .layers = layers, .heads = 1, .width = width}, rng};
 }
 
-Trainer trainer_of(const LanguageModel& model, std::int64_t steps = 0) {
+Trainer trainer_of(const LanguageModel& model, std::int64_t steps = 0,
+                   Optimizer optimizer = Optimizer::adamw) {
   TrainerOptions options;
+  options.optimizer = optimizer;
   options.batch = 2;
   options.schedule = {.rate = 0.02, .warmup = 0, .steps = 20};
   Trainer trainer(model, letter_corpus().train, options);
@@ -116,16 +118,20 @@ bool same_weights(const std::vector<Array>& a, const std::vector<Array>& b) {
 }  // namespace
 
 TEST_CASE("checkpoint: every bit comes back, at any step, and the same state has the same bytes") {
-  for (const std::int64_t steps : {0, 1, 3}) {
-    const Trainer trainer = trainer_of(letter_model(), steps);
-    const std::string bytes = bytes_of(trainer, notes(steps));
-    CHECK((bytes_of(trainer, notes(steps)) == bytes));
-    Trainer other = trainer_of(letter_model(), 2);
-    CHECK(same_notes(load(bytes, other), notes(steps)));
-    CHECK(open_checkpoint(bytes).settings == settings);
-    CHECK(other.steps_done() == steps);
-    CHECK((bytes_of(other, notes(steps)) == bytes));
-  }
+  for (const Optimizer optimizer : {Optimizer::adamw, Optimizer::muon})
+    for (const std::int64_t steps : {0, 1, 3}) {
+      Trainer trainer = trainer_of(letter_model(), steps, optimizer);
+      const std::string bytes = bytes_of(trainer, notes(steps));
+      CHECK((bytes_of(trainer, notes(steps)) == bytes));
+      Trainer other = trainer_of(letter_model(), 2, optimizer);
+      CHECK(same_notes(load(bytes, other), notes(steps)));
+      CHECK(open_checkpoint(bytes).settings == settings);
+      CHECK(other.steps_done() == steps);
+      CHECK((bytes_of(other, notes(steps)) == bytes));
+      trainer.step();
+      other.step();
+      CHECK((bytes_of(other) == bytes_of(trainer)));
+    }
   Trainer trainer = trainer_of(letter_model());
   CHECK(same_notes(load(bytes_of(trainer), trainer), {}));  // losses still infinite
 }
@@ -152,6 +158,15 @@ TEST_CASE("checkpoint: the weights that are kept are those of the best step, els
   const std::string bytes = bytes_of(trainer);
   CHECK(refusal<FormatError>([&] { kept_model(open_checkpoint(bytes), wrong); }) ==
         "its tensors: 'wte.weight' must have shape (3, 4): the file has (3, 2)");
+}
+
+TEST_CASE("checkpoint: the moments of one optimiser are not those of the other") {
+  const std::string of_muon = bytes_of(trainer_of(letter_model(), 1, Optimizer::muon));
+  CHECK(TakenApart(of_muon).arrays.contains("muon.m.h.0.attn.c_attn.weight"));
+  CHECK(TakenApart(of_muon).arrays.contains("adamw.v.wte.weight"));
+  CHECK(refused_checkpoint<FormatError>(of_muon).starts_with(
+      "its tensors: 'adamw.m.h.0.attn.c_attn.weight' must have shape (2, 6): the file has none"));
+  CHECK_NOTHROW(kept_model(open_checkpoint(of_muon), letter_model().sizes));
 }
 
 TEST_CASE("checkpoint: no byte of it can be changed, and none left away or added") {

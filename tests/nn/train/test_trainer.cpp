@@ -235,9 +235,19 @@ TEST_CASE("trainer: what a recipe holds keeps its bits, the rest learns; also re
             "wpe.weight",
             {2}},
            {{.tie_qk = true}, "none", {}},
+           {today(), "none", {}},
+           {{.mlp = FeedForward::relu_squared, .exclusive = Exclusive::own_value, .window = 3},
+            "none",
+            {}},
+           {{.position = Position::rotary, .values = ValueMatrix::none, .tie_qk = true},
+            "none",
+            {2}},
            // Tied and one of both frozen, neither learns.
            {{.learned = {.q = Learning::none}, .tie_qk = true}, "none", {0, 1}},
-           {{.learned = {.k = Learning::none}, .tie_qk = true}, "none", {0, 1}}})
+           {{.learned = {.k = Learning::none}, .tie_qk = true}, "none", {0, 1}},
+           {{.learned = {.k = Learning::none}, .sink = Sink::learned, .key_heads = 1},
+            "none",
+            {1}}})
     for (const Bias bias : {Bias::with, Bias::without}) {
       CAPTURE(words_of_none(recipe), words_of_none(recipe.learned), recipe.tie_qk);
       LanguageModelSizes sizes = model_of(c).sizes;
@@ -260,11 +270,12 @@ TEST_CASE("trainer: what a recipe holds keeps its bits, the rest learns; also re
       const std::vector<Array> before = weights_of(start.model());
       std::size_t p = 0;
       for (const auto& [name, tensor] : named_parameters(whole.model())) {
-        const Dim parts = name.find("c_attn") != name.npos ? 3 : 1, n = tensor.dim(-1) / parts;
+        const Dim parts = name.find("c_attn") != name.npos ? 3 : 1, all = tensor.dim(-1);
+        const Dim n = parts == 3 ? sizes.width : all, own = (all - n) / 2;  // columns of keys
         for (Dim third = 0; third < parts; ++third) {
           CAPTURE(name, third);
           const auto columns = [&, t = third](const Array& x) {
-            return part(x, -1, t * n, (t + 1) * n);
+            return part(x, -1, t == 0 ? 0 : n + (t - 1) * own, n + t * own);
           };
           const bool is_held =
               name.find(held) != name.npos ||
@@ -349,9 +360,10 @@ namespace {
 std::atomic<int> checks_left{0};
 
 // A trainer whose products are large enough for several threads.
-Trainer trainer_on(const Corpus& corpus) {
+Trainer trainer_on(const Corpus& corpus, Optimizer optimizer) {
   Rng rng(5);
   TrainerOptions options;
+  options.optimizer = optimizer;
   options.batch = 4;
   options.accumulate = 2;
   options.schedule = {.rate = 0.02, .warmup = 2, .steps = 20};
@@ -368,7 +380,7 @@ Trainer trainer_on(const Corpus& corpus) {
 // Weights and moments.
 std::vector<Array> weights_and_moments(const Trainer& trainer) {
   std::vector<Array> all = weights_of(trainer.model());
-  for (const AdamW::Moments& moments : trainer.state().moments) {
+  for (const Moments& moments : trainer.state().moments) {
     all.push_back(moments.m);
     all.push_back(moments.v);
   }
@@ -387,9 +399,10 @@ bool same_arrays(const std::vector<Array>& a, const std::vector<Array>& b) {
 TEST_CASE("trainer: a step that is interrupted at any place has changed nothing") {
   const Corpus corpus =
       read_corpus("birds sometimes walk and birds often fly over the small blue lake\n", {});
-  for (const int count : {1, 3}) {
+  for (const auto& [count, optimizer] :
+       {std::pair{1, Optimizer::adamw}, {3, Optimizer::adamw}, {1, Optimizer::muon}}) {
     set_threads(count);
-    Trainer undisturbed = trainer_on(corpus), trainer = trainer_on(corpus);
+    Trainer undisturbed = trainer_on(corpus, optimizer), trainer = trainer_on(corpus, optimizer);
     int interruptions = 0, wrong = 0;
     for (int step = 0; step < 6; ++step) {
       undisturbed.step();
@@ -412,6 +425,26 @@ TEST_CASE("trainer: a step that is interrupted at any place has changed nothing"
     CHECK(interruptions > 300);
   }
   set_threads(1);
+}
+
+TEST_CASE("trainer: Muon moves the matrices of the blocks; queries, keys and values are three") {
+  const Corpus c = corpus();
+  Rng rng(5);
+  LanguageModelSizes sizes = model_of(c, 0).sizes;
+  sizes.width = 8;
+  std::vector<std::string> lines;
+  const auto named = named_parameters(LanguageModel(sizes, rng));
+  const auto matrices = matrices_of_blocks(named);
+  REQUIRE(matrices.size() == named.size());
+  for (std::size_t p = 0; p < named.size(); ++p) {
+    std::string line = named[p].first;
+    for (const Dim columns : matrices[p]) line += " " + std::to_string(columns);
+    if (!matrices[p].empty() && line.starts_with("h.0.")) lines.push_back(line);
+    CHECK((matrices[p].empty() || line.starts_with("h.")));
+  }
+  CHECK(lines == std::vector<std::string>{"h.0.attn.c_attn.weight 8 8 8",
+                                          "h.0.attn.c_proj.weight 8", "h.0.mlp.c_fc.weight 32",
+                                          "h.0.mlp.c_proj.weight 8"});
 }
 
 TEST_CASE("mean_loss: interrupted before any batch, however small the model is") {

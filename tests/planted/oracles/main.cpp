@@ -6,7 +6,7 @@
 
 int main() {
   int dual = 0, differences = 0, checked = 0;  // wrong rows
-  for (const report::CheckRow& row : fledge_dual::check_gradients({{}, 1})) {
+  for (const report::CheckRow& row : fledge_dual::check_gradients({}, 1)) {
     ++checked;
     dual += !row.dual.ok;
     differences += !row.differences.ok;

@@ -1,0 +1,48 @@
+"""The optimisers of a run: AdamW, and Muon if it moves the matrices of the blocks."""
+import torch
+
+
+def orthogonalised(g):
+    """nn/optim/muon.h"""
+    x = g / (g.norm() + 1e-7)
+    for _ in range(5):
+        s = x @ x.T
+        x = 3.4445 * x + (-4.7750 * s + 2.0315 * s @ s) @ x
+    return x
+
+
+class Muon(torch.optim.Optimizer):
+    """nn/optim/muon.h. A group has "parts", the number of matrices side by side in a parameter; its
+    "lr" is that of AdamW."""
+
+    def __init__(self, groups, times, momentum, decay):
+        super().__init__(groups, {"lr": 0.0, "times": times, "momentum": momentum, "decay": decay})
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            rate = group["lr"] * group["times"]
+            for p in group["params"]:
+                momentum = self.state[p].setdefault("momentum", torch.zeros_like(p))
+                momentum.mul_(group["momentum"]).add_(p.grad)
+                nesterov = p.grad + group["momentum"] * momentum
+                p.mul_(1 - rate * group["decay"])
+                for part, g in zip(p.chunk(group["parts"], 1), nesterov.chunk(group["parts"], 1)):
+                    scale = max(1, g.size(1) / g.size(0)) ** 0.5
+                    part.sub_(rate * scale * orthogonalised(g))
+
+
+def optimizers_of(named, settings):
+    """Of parameters by name, for the settings of fledge export --training."""
+    matrices = {name: p for name, p in named.items()
+                if settings["muon"] and name.startswith("h.") and p.dim() == 2}
+    others = [p for name, p in named.items() if name not in matrices]
+    adamw = torch.optim.AdamW(
+        [{"params": [p for p in others if p.dim() >= 2], "weight_decay": settings["decay"]},
+         {"params": [p for p in others if p.dim() < 2], "weight_decay": 0.0}],
+        betas=(settings["beta1"], settings["beta2"]), eps=settings["eps"])
+    if not matrices:
+        return [adamw]
+    groups = [{"params": [p for name, p in matrices.items() if ("c_attn" in name) == (parts == 3)],
+               "parts": parts} for parts in (1, 3)]
+    return [adamw, Muon(groups, settings["muon_times"], settings["momentum"], settings["decay"])]

@@ -1,0 +1,21 @@
+// All of fledge that a program with a model of its own needs: arrays, tensors and ops, modules and
+// layers, optimisers; in the float build files of weights, in the dual build gradient checks.
+// Once installed:   #include "fledge.h"
+#pragma once
+
+#include "engine/array_math.h"
+#include "engine/autograd.h"
+#include "engine/ops.h"
+#include "nn/layers/attention.h"
+#include "nn/layers/block.h"
+#include "nn/layers/layers.h"
+#include "nn/module.h"
+#include "nn/optim/adamw.h"
+#include "nn/optim/muon.h"
+#include "nn/optim/sgd.h"
+
+#if defined(FLEDGE_DUAL)
+#include "nn/gradcheck.h"
+#else
+#include "nn/io/module_file.h"
+#endif

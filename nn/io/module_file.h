@@ -1,0 +1,32 @@
+// The parameters of any module in a file: safetensors, which Python reads too.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nn/module.h"
+
+namespace fledge {
+
+using NamedParameters = std::vector<std::pair<std::string, Tensor>>;
+
+void write_parameters(const NamedParameters& parameters, const std::string& path);
+void read_parameters(const NamedParameters& parameters, const std::string& path);
+
+/// Writes the parameters of a module, in float, under their dotted names. A file of this path is
+/// replaced as a whole. Throws WriteError.
+template <class M>
+void save(const M& module, const std::string& path) {
+  write_parameters(named_parameters(module), path);
+}
+
+/// Reads such a file into the parameters of a module: all of them, or after an error none. Throws
+/// FileError; FormatError naming the file and the first tensor that is missing, of another shape,
+/// or not in the module; GraphError if a graph still needs the old values.
+template <class M>
+void load(const M& module, const std::string& path) {
+  read_parameters(named_parameters(module), path);
+}
+
+}  // namespace fledge

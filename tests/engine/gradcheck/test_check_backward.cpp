@@ -1,0 +1,113 @@
+// The checker for plain arrays, on functions of one line: what it refuses, which causes it names, and
+// what it leaves undecided. tests/plain has layers as people write them.
+#include "engine/gradcheck/check_backward.h"
+
+#include "tests/support/catch.h"
+
+using backward_check::check_backward, backward_check::Report;
+
+namespace {
+
+template <class T>
+using Values = std::vector<T>;
+const Values<double> six_values{0.5, -1.5, 2, 0.25, -0.75, 1.25};
+const Values<double> eight_values{0.5, -1.5, 2, 0.25, -0.75, 1.25, 3, 1};
+
+/// y = f(x) element by element with dx = slope(x)·dy, by differences.
+template <class T, class F, class Slope>
+Report check_curve(const Values<T>& x, F f, Slope slope) {
+  return check_backward(
+      [&](const Values<T>& in) {
+        Values<T> y;
+        for (const T v : in) y.push_back(static_cast<T>(f(v)));
+        return y;
+      },
+      [&](const auto& dy, const auto& in, auto& dx) {
+        for (std::size_t i = 0; i < in.size(); ++i) dx[i] += static_cast<T>(slope(in[i])) * dy[i];
+      },
+      x);
+}
+
+/// The cause for y = x and this backward pass.
+template <class B>
+std::string cause_of_backward(B backward, const Values<double>& x = six_values) {
+  const Report report = check_backward([](const auto& in) { return in; }, backward, x);
+  CHECK_FALSE(report);
+  CHECK(report.wrong.size() > 1);
+  return report.likely_cause;
+}
+
+}  // namespace
+
+TEST_CASE("right functions pass in float and in double, and undecided elements are counted") {
+  const auto one = [](double) { return 1; };
+  CHECK(check_curve(
+      six_values, [](double v) { return v * v * v; }, [](double v) { return 3 * v * v; }));
+  const Values<float> large{5, 3, -40}, positive{0.01F, 1, 300};
+  CHECK(check_curve(
+      large, [](float v) { return (v + 1e4F) - 1e4F; }, one));
+  CHECK(check_curve(
+      positive, [](float v) { return std::log(v); }, [](float v) { return 1 / v; }));
+  // A slope at a kink is one of many. Beside an edge of the domain no step has a value.
+  for (const double at_zero : {0.0, 0.5, 1.0}) {
+    const Report kink = check_curve(
+        Values<double>{0, 1}, [](double v) { return v > 0 ? v : 0; },
+        [=](double v) { return v > 0   ? 1
+                               : v < 0 ? 0
+                                       : at_zero; });
+    CHECK((kink.problem.empty() && kink.undecided == (at_zero == 0.5 ? 0 : 1)));
+  }
+  const Report outside = check_curve(
+      Values<double>{0, 1}, [](double v) { return v > 0 ? v : 0; },
+      [](double v) { return v > 0 ? 1 : 7; });
+  CHECK_FALSE(outside);
+  const Report edge = check_curve(
+      Values<double>{1e-9, 1}, [](double v) { return std::log(v); },
+      [](double v) { return 1 / v; });
+  CHECK((edge && edge.undecided == 1 && edge.elements == 2));
+}
+
+TEST_CASE("patterns of errors have causes") {
+  CHECK(cause_of_backward([](const auto& dy, const auto&, auto& dx) {
+          for (std::size_t i = 0; i < 6; ++i) dx[i] = -dy[i];
+        }) == "the sign");
+  CHECK(cause_of_backward([](const auto& dy, const auto&, auto& dx) {
+          for (std::size_t i = 0; i < 6; ++i) dx[i] = 0.5 * dy[i];
+        }) == "a factor of 0.500000");
+  CHECK(cause_of_backward([](const auto&, const auto&, auto&) {}) == "backward leaves zeros");
+  CHECK(cause_of_backward([](const auto& dy, const auto&, auto& dx) {
+          for (std::size_t i = 0; i < 6; ++i) dx[i] = dy[i % 2 * 3 + i / 2];
+        }) == "transposed, of 2 rows");
+  CHECK(cause_of_backward([](const auto& dy, const auto&, auto& dx) {
+          for (std::size_t i = 0; i < 6; ++i) dx[i] = dy[i] / (i < 3 ? 1 : 0);
+        }) == "a division by 0, or memory that was never set");
+  CHECK(cause_of_backward(
+            [](const auto& dy, const auto& x, auto& dx) {
+              for (std::size_t i = 0; i < 8; ++i) dx[i] = dy[i] + (i < 4 ? 2 : -1) * x[i];
+            },
+            eight_values) == "a term is missing or too much: x times a sum");
+  const Report one = check_backward([](const auto& x) { return x; },
+                                    [](const auto& dy, const auto&, auto& dx) {
+                                      dx = dy;
+                                      dx[2] += 1e-9;
+                                    },
+                                    six_values);
+  CHECK((one.likely_cause == "one index alone is wrong" && one.wrong[0].index == 2));
+}
+
+TEST_CASE("what cannot be checked is refused") {
+  const auto copy = [](const auto& dy, const auto&, auto& dx) { dx = dy; };
+  const auto same = [](const auto& x) { return x; };
+  const std::string nothing = "nothing to compare: no input or no output";
+  CHECK(check_backward(same, copy, Values<double>{}).problem == nothing);
+  CHECK(check_backward(
+            same, [](const auto&, const auto&, auto& dx) { dx.clear(); }, six_values)
+            .problem == "backward changes the size of dx");
+  int calls = 0;
+  CHECK(check_backward([&](const Values<double>& x) { return Values<double>(x.size(), ++calls); },
+                       copy, six_values)
+            .problem == "forward returns NaN, or another y each time");
+  CHECK(check_backward([](const Values<double>& x) { return Values<double>(x.size(), 1); }, copy,
+                       six_values)
+            .problem == "no output depends on input 0: leave it out");
+}
