@@ -9,7 +9,8 @@
 namespace fledge {
 
 AttentionWeights attention_weights(const Decoder& decoder, const Tokenizer& tokenizer) {
-  AttentionWeights found{decoder.window(), {}, decoder.attention(), decoder.is_causal()};
+  AttentionWeights found{
+      decoder.window(), {}, decoder.attention(), decoder.is_causal(), decoder.most_seen()};
   for (const Dim id : found.ids) found.tokens.push_back(tokenizer.decode({id}));
   return found;
 }
@@ -75,6 +76,7 @@ std::string map_of(const AttentionWeights& attention, HeadNumber head, support::
       weights.push_back(attention.weight(head, query, key));
   }
   style.causal = attention.is_causal;
+  style.window = static_cast<std::size_t>(attention.most_seen);
   style.most_words = most_map_tokens;
   std::string title =
       "Layer " + std::to_string(head.layer) + ", head " + std::to_string(head.head) + ".";

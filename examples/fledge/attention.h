@@ -27,8 +27,8 @@ struct AttentionWeights {
   std::vector<std::string> tokens;  // their texts
   std::vector<Array> layers;        // of each layer (H, T, T): rows are queries, columns keys
   bool is_causal;                   // no query sees the keys after it
-  Dim begin =
-      0;  // the number of tokens of the text before these: the decoder's window had moved on
+  Dim most_seen;                    // a query sees at most this many keys; 0: no limit
+  Dim begin = 0;  // tokens of the text before these: the decoder's window had moved on
 
   Dim size() const { return static_cast<Dim>(ids.size()); }
   /// The number of keys that a query sees: those from 0 on.

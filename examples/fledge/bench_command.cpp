@@ -2,8 +2,6 @@
 // with what limits it. Machines change their speed within seconds, so a row is compared with its
 // limit in the same seconds: the best times with each other, and the medians.
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -12,10 +10,11 @@
 
 #include "engine/array_math.h"
 #include "engine/autograd.h"
+#include "engine/kernels/parallel.h"
+#include "engine/kernels/simd.h"
 #include "engine/ops.h"
-#include "examples/fledge/bench/machine.h"
-#include "examples/fledge/bench/timing.h"
 #include "examples/fledge/commands.h"
+#include "examples/fledge/timing.h"
 #include "examples/support/options.h"
 #include "examples/support/run_main.h"
 #include "examples/support/text.h"
@@ -27,19 +26,129 @@ namespace fledge {
 
 namespace {
 
-using bench::Limit, bench::Times, bench::Timer;
-using support::formatted, support::pad_left, support::pad_right;
+using bench::Times, bench::Timer;
+using kernels::lanes, kernels::Vec;
+using support::formatted;
+
+// A run of the multiply-adds takes 0.2 ms. With sixteen tasks a thread, the other threads take over
+// those of a thread that is slow for a while, as they do in a product.
+constexpr Dim tasks_per_thread = 16, rounds = 5'000;
+// Independent sums: a multiply-add takes four or five cycles, and two start in each. With fourteen,
+// a core of 2.8 GHz with vectors of 16 numbers reaches 178.5 GFLOP/s, with eight 175.7.
+constexpr int chains = 14;
+
+// Multiply-adds on registers alone. The result is returned so that the compiler does not remove
+// them.
+float multiply_add(float seed) {
+  Vec sums[chains];
+  for (int i = 0; i < chains; ++i) sums[i] = kernels::splat(seed + static_cast<float>(i));
+  const Vec a = kernels::splat(0.999f), b = kernels::splat(0.001f);
+  for (Dim round = 0; round < rounds; ++round)
+    for (Vec& sum : sums) sum = sum * a + b;
+  Vec total = sums[0];
+  for (int i = 1; i < chains; ++i) total += sums[i];
+  return kernels::sum_of(total);
+}
+
+// The sum of `size` numbers. Four streams side by side read 8 % faster than one: the processor
+// fetches ahead in each.
+float sum_of_numbers(const float* x, Dim size) {
+  constexpr Dim streams = 4, vectors = 4;
+  const Dim part = size / (streams * vectors * lanes) * vectors * lanes;  // of a stream
+  Vec sums[streams][vectors] = {};
+  for (Dim i = 0; i < part; i += vectors * lanes)
+    for (Dim v = 0; v < vectors; ++v)
+      for (Dim s = 0; s < streams; ++s) sums[s][v] += kernels::load(x + s * part + i + v * lanes);
+  Vec total = kernels::splat(0);
+  for (const auto& stream : sums)
+    for (const Vec& sum : stream) total += sum;
+  float sum = kernels::sum_of(total);
+  for (Dim i = streams * part; i < size; ++i) sum += x[i];
+  return sum;
+}
+
+struct Numbers {
+  const float* first;
+  Dim size;
+};
+
+// What a token needs of the weights, in pieces of at most 2 MB: all but the table of positions, and
+// of that one row.
+std::vector<Numbers> pieces_of_token(const LanguageModel& model) {
+  constexpr Dim most = Dim{1} << 19;
+  std::vector<Numbers> pieces;
+  const auto add = [&](const float* numbers, Dim size) {
+    for (Dim i = 0; i < size; i += most) pieces.push_back({numbers + i, std::min(most, size - i)});
+  };
+  const float* const positions = model.wpe.weight.value().data();
+  for (const Tensor& weight : parameters(model)) {
+    const float* const numbers = weight.value().data();
+    add(numbers, numbers == positions ? model.sizes.width : weight.size());
+  }
+  return pieces;
+}
+
+// What limits this machine: multiply-adds, the traffic of memory, and reading it. A row of the
+// table is compared with work on the same threads that takes as little time as this machine allows.
+
+struct Limit {
+  std::string name;           // for the table
+  std::function<void()> run;  // all threads
+  double runs = 1;            // as many take the least time that one run of the row can take
+};
+
+/// Multiply-adds on registers, two operations each, as many as the row has operations.
+Limit multiply_adds(double flops) {
+  const Dim tasks = threads() * tasks_per_thread;
+  const auto run = [tasks] {
+    Array sums({tasks});
+    float* const to = sums.write();
+    kernels::parallel_for(tasks, kernels::blocking.serial_work,
+                          [&](Dim i) { to[i] = multiply_add(static_cast<float>(i)); });
+  };
+  return {"multiply-adds", run,
+          flops / (2.0 * static_cast<double>(tasks * rounds * chains * lanes))};
+}
+
+/// An op that computes almost nothing, forward and backward, on new arrays as the row's: y = x + 1,
+/// then dx = dy + y. Caches help it as they help the row.
+Limit memory(const Array& x, const Array& dy) {
+  return {"memory", [x, dy] {
+            const Array y = map(x, [](float number) { return number + 1; });
+            const Array dx = dy + y;
+          }};
+}
+
+/// Bytes that reading() reads: of the table of positions one row.
+double bytes_of_token(const LanguageModel& model) {
+  const Dim other_positions = (model.sizes.context - 1) * model.sizes.width;
+  return static_cast<double>(count_parameters(model) - other_positions) * sizeof(float);
+}
+
+/// Reads every weight that a token needs, where it lies.
+Limit reading(const LanguageModel& model) {
+  const std::vector<Numbers> pieces = pieces_of_token(model);
+  const Dim count = static_cast<Dim>(pieces.size());
+  const Dim work = static_cast<Dim>(bytes_of_token(model)) / Dim{sizeof(float)};
+  return {"reading", [model, pieces, count, work] {
+            Array sums({count});
+            float* const to = sums.write();
+            kernels::parallel_for(count, work, [&](Dim i) {
+              const Numbers& piece = pieces[static_cast<std::size_t>(i)];
+              to[i] = sum_of_numbers(piece.first, piece.size);
+            });
+          }};
+}
 
 struct Row {
   std::string name{}, sizes{};
-  std::string short_sizes{};  // for the table; "": the same as sizes
-  double flops = 0;           // of one run; 0: memory is the limit
-  double bytes = 0;           // that one run must move at least
-  double tokens = 0;          // that one run reads; 0: no row of generation
-  Times time{};               // of one run
-  std::string limit{};        // "": none
-  Times least{};              // what the limit alone would take
-  double peak_mb = 0;         // of the process until here
+  double flops = 0;     // of one run; 0: memory is the limit
+  double bytes = 0;     // that one run must move at least
+  double tokens = 0;    // that one run reads; 0: no row of generation
+  Times time{};         // of one run
+  std::string limit{};  // "": none
+  Times least{};        // what the limit alone would take
+  double peak_mb = 0;   // of the process until here
 };
 
 /// The least time as a share of the time. It cannot be more than 1; the noise of two measurements
@@ -82,12 +191,11 @@ std::string by(std::initializer_list<std::int64_t> sizes) {
   return text;
 }
 
-std::string short_vocabulary_of(const LanguageModelSizes& sizes) {
-  return " " + std::to_string(sizes.vocabulary) + (sizes.bias == Bias::with ? "" : " no bias");
-}
-
-std::string shape_of(const LanguageModelSizes& sizes) {
-  return by({sizes.layers, sizes.heads, sizes.width});
+/// "4x4x128 context 64 tokens 32 vocab 65"; `with` is what is said beside the model.
+std::string sizes_of(const LanguageModelSizes& sizes, const std::string& with = "") {
+  return by({sizes.layers, sizes.heads, sizes.width}) + " context " +
+         std::to_string(sizes.context) + with + " vocab " + std::to_string(sizes.vocabulary) +
+         (sizes.bias == Bias::with ? "" : " no bias");
 }
 
 std::vector<Dim> random_tokens(Dim count, Dim vocab, Rng& rng) {
@@ -124,12 +232,9 @@ Row step_row(const StepSizes& step) {
   const std::vector<Tensor> learned = parameters(model);
   AdamW optimizer(learned, {.rate = 1e-3, .beta2 = 0.99, .decay = 0.1});
   const double flops = operations_of_step(sizes, as_double(step.batch));
-  const std::string short_vocabulary = short_vocabulary_of(sizes);
   return measured(
       {.name = "step",
-       .sizes = shape_of(sizes) + " context " + std::to_string(sizes.context) + " batch " +
-                std::to_string(step.batch) + " vocab" + short_vocabulary,
-       .short_sizes = shape_of(sizes) + " " + by({step.batch, sizes.context}) + short_vocabulary,
+       .sizes = sizes_of(sizes, " batch " + std::to_string(step.batch)),
        .flops = flops},
       [&] {
         const Indices ids = random_ids(step.batch, sizes.context, sizes.vocabulary, rng);
@@ -139,7 +244,7 @@ Row step_row(const StepSizes& step) {
         clip_gradients(learned, 1);
         optimizer.step();
       },
-      bench::multiply_adds(flops), 1.2, step.steps);
+      multiply_adds(flops), 1.2, step.steps);
 }
 
 /// C (m, n) = A·B. `kind` says how A and B lie in memory: "NN" as they are, "NT" as A and Bᵀ, as in
@@ -154,7 +259,7 @@ Row gemm_row(Dim m, Dim n, Dim k, const std::string& kind) {
       [&] {
         product({a, swap_a}, {b, swap_b});
       },
-      bench::multiply_adds(flops));
+      multiply_adds(flops));
 }
 
 /// Causal attention of q, k and v, forward and backward.
@@ -165,7 +270,7 @@ Row attention_row(Dim batch, Dim heads, Dim time, Dim D) {
   const double flops = operations_of_attention(squares, as_double(heads * D));
   return measured({.name = "attention", .sizes = by({batch, heads, time, D}), .flops = flops},
                   both_ways({qkv}, dy, [&] { return attention(qkv, heads, causal()); }),
-                  bench::multiply_adds(flops));
+                  multiply_adds(flops));
 }
 
 /// Attention of the queries of one sequence and all keys of another, forward and backward.
@@ -178,7 +283,7 @@ Row cross_row(Dim batch, Dim heads, Dim queries, Dim keys, Dim D) {
   const double flops = operations_of_attention(2 * pairs, as_double(heads * D));
   return measured({.name = "cross", .sizes = by({batch, heads, queries, keys, D}), .flops = flops},
                   both_ways({q, k, v}, dy, [&] { return attention(q, k, v, heads, {}); }),
-                  bench::multiply_adds(flops));
+                  multiply_adds(flops));
 }
 
 /// softmax, layernorm, gelu or gelu_tanh of rows, forward and backward.
@@ -195,7 +300,7 @@ Row op_row(const std::string& name, Dim rows, Dim columns) {
   // At least: x read and y written; dy and what was saved read, dx written.
   const double bytes = 5 * as_double(rows * columns) * sizeof(Real);
   return measured({.name = name, .sizes = by({rows, columns}), .bytes = bytes},
-                  both_ways({x, gain, bias}, dy, f), bench::memory(x.value(), dy));
+                  both_ways({x, gain, bias}, dy, f), memory(x.value(), dy));
 }
 
 /// One recorded op on 3×3 numbers: forward (first), and backward with its graph freed (second).
@@ -238,7 +343,7 @@ std::vector<Row> generate_rows(const StepSizes& wanted) {
   const Dim most_tokens = std::min(tokens_a_prompt, sizes.context - length);  // of one window
   const std::vector<Dim> words = random_tokens(length, sizes.vocabulary, rng);
   const double flops = operations_of_prompt(sizes, as_double(length));
-  const Limit of_prompt = bench::multiply_adds(flops), of_token = bench::reading(model);
+  const Limit of_prompt = multiply_adds(flops), of_token = reading(model);
 
   std::optional<Decoder> decoder;
   Array logits;
@@ -259,19 +364,14 @@ std::vector<Row> generate_rows(const StepSizes& wanted) {
       weights.run(token.run(bench::work_turn, end - token.runs()) / 4);
   }
 
-  const std::string shape = shape_of(sizes), short_vocabulary = short_vocabulary_of(sizes),
-                    context = " context " + std::to_string(sizes.context),
-                    tokens = " " + std::to_string(length);
   return {with_times({.name = "prompt",
-                      .sizes = shape + context + " tokens" + tokens + " vocab" + short_vocabulary,
-                      .short_sizes = shape + tokens + short_vocabulary,
+                      .sizes = sizes_of(sizes, " tokens " + std::to_string(length)),
                       .flops = flops,
                       .tokens = as_double(length)},
                      of_prompt, {prompt.times(), computing.times()}),
           with_times({.name = "generate",
-                      .sizes = shape + context + " vocab" + short_vocabulary,
-                      .short_sizes = shape + short_vocabulary,
-                      .bytes = bench::bytes_of_token(model),
+                      .sizes = sizes_of(sizes),
+                      .bytes = bytes_of_token(model),
                       .tokens = 1},
                      of_token, {token.times(), weights.times()})};
 }
@@ -323,22 +423,22 @@ support::Options bench_options(StepSizes& step, bool& json) {
   return options;
 }
 
+[[noreturn]] void refuse_words(const std::string& problem) {
+  support::refuse_usage(problem, std::string("use: ") + kinds);
+}
+
 // The sizes behind the first word, which names what is measured.
-Sizes sizes_of(const std::vector<std::string>& words, std::size_t count) {
+Sizes sizes_after(const std::vector<std::string>& words, std::size_t count) {
   if (words.size() != 1 + count)
-    support::refuse_usage(
-        support::quoted(words[0]) +
-            (count == 0 ? " takes no sizes" : " needs " + std::to_string(count) + " sizes") +
-            ": got " + std::to_string(words.size() - 1),
-        std::string("use: ") + kinds);
-  Sizes sizes;
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    const char* const end = words[i].data() + words[i].size();
-    const bool is_number = std::from_chars(words[i].data(), end, sizes.emplace_back()).ptr == end;
-    if (!is_number || sizes.back() < 1 || sizes.back() > largest_size)
-      support::refuse_usage("a size must be a whole number from 1 to " +
-                                std::to_string(largest_size) + ": got " + support::quoted(words[i]),
-                            std::string("use: ") + kinds);
+    refuse_words(support::quoted(words[0]) +
+                 (count == 0 ? " takes no sizes" : " needs " + std::to_string(count) + " sizes") +
+                 ": got " + std::to_string(words.size() - 1));
+  Sizes sizes(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto limits = support::OptionLimits{1, largest_size};
+    const std::string rule = support::number_variable(sizes[i], limits).set(words[i + 1]);
+    if (!rule.empty())
+      refuse_words("a size must be " + rule + ": got " + support::quoted(words[i + 1]));
   }
   return sizes;
 }
@@ -346,10 +446,6 @@ Sizes sizes_of(const std::vector<std::string>& words, std::size_t count) {
 void require_memory(double numbers) {
   if (numbers > most_numbers)
     support::refuse_usage("sizes like these need more than 2 GB of memory", "use smaller sizes");
-}
-
-bool is_one_of(const std::vector<std::string>& known, const std::string& word) {
-  return std::find(known.begin(), known.end(), word) != known.end();
 }
 
 /// What is measured at sizes that the command line gives.
@@ -376,33 +472,31 @@ Work sized_work(const std::vector<std::string>& words) {
   const std::string& what = words[0];
   const std::string first = words.size() > 1 ? words[1] : "";
   if (what == "overhead") {
-    sizes_of(words, 0);
+    sizes_after(words, 0);
     return overhead_rows;
   }
-  if (what == "op" && !is_one_of(op_names, first))
+  if (what == "op" && !support::is_one_of(first, op_names))
     support::refuse_usage(
         "op needs the name of an op that is measured: got " + support::quoted(first),
         "use softmax, layernorm, gelu or gelu_tanh, then ROWS and COLS");
   if (what == "gemm" && words.size() == 5 && support::is_letter(words[4][0]) &&
-      !is_one_of(gemm_kinds, words[4]))
-    support::refuse_usage(
-        "the layout of a product is NN, NT or TN: got " + support::quoted(words[4]),
-        std::string("use: ") + kinds);
+      !support::is_one_of(words[4], gemm_kinds))
+    refuse_words("the layout of a product is NN, NT or TN: got " + support::quoted(words[4]));
   for (const auto& [name, count, numbers, measure] : sized_kinds) {
     if (what != name) continue;
     std::vector<std::string> sizes_alone = words;
     std::string word;  // beside the sizes
     if (what == "op") word = first, sizes_alone.erase(sizes_alone.begin() + 1);
-    if (what == "gemm" && is_one_of(gemm_kinds, words.back()))
+    if (what == "gemm" && support::is_one_of(words.back(), gemm_kinds))
       word = words.back(), sizes_alone.pop_back();
-    const Sizes n = sizes_of(sizes_alone, count);
+    const Sizes n = sizes_after(sizes_alone, count);
     require_memory(numbers({n.begin(), n.end()}));
     return [n, word, measure = measure] { return std::vector{measure(n, word)}; };
   }
   const std::string meant = support::closest(what, kind_names);
-  support::refuse_usage(
-      "there is no measurement " + support::quoted(what),
-      meant.empty() ? std::string("use: ") + kinds : "did you mean '" + meant + "'?");
+  const std::string problem = "there is no measurement " + support::quoted(what);
+  if (meant.empty()) refuse_words(problem);
+  support::refuse_usage(problem, "did you mean '" + meant + "'?");
 }
 
 std::vector<Work> everything(const StepSizes& sizes) {
@@ -445,7 +539,7 @@ std::vector<Work> work_of(const support::Options& options, const StepSizes& size
            "a step");
     return {sized_work(words)};
   }
-  if (!words.empty()) sizes_of(words, 0);
+  if (!words.empty()) sizes_after(words, 0);
   const Dim width = sizes.model.width, heads = sizes.model.heads, context = sizes.model.context;
   if (width % heads != 0)
     support::refuse_usage(
@@ -465,7 +559,8 @@ std::vector<Work> work_of(const support::Options& options, const StepSizes& size
   return {[=] { return std::vector{step_row(sizes)}; }};
 }
 
-constexpr int table_columns = 80, name_width = 21;
+constexpr int table_columns = 80;
+constexpr std::size_t name_width = 21;
 
 /// Three digits and the unit: "1.23 us".
 std::string time_text(double seconds) {
@@ -475,19 +570,6 @@ std::string time_text(double seconds) {
   for (; value >= 999.5 && unit < 3; ++unit) value /= 1000;
   const int places = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
   return formatted("%.*f", places, value) + " " + units[unit];
-}
-
-/// Columns of fixed width: a line is printed before the next row is known. A wide name has a line
-/// of its own.
-std::string row_of_cells(const std::string& name, const std::array<std::string, 6>& columns) {
-  constexpr int widths[] = {7, 7, 9, 5, 6};
-  const bool is_wide = support::display_width(name) > name_width;
-  std::string text = is_wide ? name + "\n" : "";
-  text += pad_right(is_wide ? "" : name, name_width);
-  for (std::size_t i = 0; i < 5; ++i) text += "  " + pad_left(columns[i], widths[i]);
-  text += "  " + columns[5];
-  text.erase(text.find_last_not_of(' ') + 1);
-  return text + "\n";
 }
 
 void print_now(const std::string& text) {
@@ -500,17 +582,25 @@ double rate(const Row& row, double seconds) {
   return (row.flops > 0 ? row.flops : row.bytes) / seconds * 1e-9;
 }
 
+constexpr const char* table_title =
+    "                                   time       best          share  of\n"
+    "what                      best   median    GFLOP/s   best  median  the limit\n";
+
+/// Below the title: columns have fixed widths, because a line is printed before the next row is
+/// known. A wide name has a line of its own.
 std::string row_line(const Row& row) {
-  const bool has_limit = !row.limit.empty();
-  const auto percent = [&](double share) {
-    return has_limit ? formatted("%.0f %%", 100 * share) : "";
-  };
-  const std::string best_rate =
-      formatted(row.flops > 0 ? "%.1f" : "%.1f GB/s", rate(row, row.time.best));
-  return row_of_cells(
-      row.name + " " + (row.short_sizes.empty() ? row.sizes : row.short_sizes),
-      {time_text(row.time.best), time_text(row.time.median), has_limit ? best_rate : "",
-       percent(best_share(row)), percent(median_share(row)), row.limit});
+  const std::string name = row.name + " " + row.sizes;
+  const bool is_wide = name.size() > name_width;
+  std::string text =
+      formatted("%-21s  %7s  %7s", is_wide ? "" : name.c_str(), time_text(row.time.best).c_str(),
+                time_text(row.time.median).c_str());
+  if (!row.limit.empty()) {
+    const char* const unit = row.flops > 0 ? "%9.1f" : "%4.1f GB/s";
+    text += "  " + formatted(unit, rate(row, row.time.best)) +
+            formatted("  %3.0f %%  %4.0f %%  ", 100 * best_share(row), 100 * median_share(row)) +
+            row.limit;
+  }
+  return (is_wide ? name + "\n" : "") + text + "\n";
 }
 
 /// What a row with tokens says beside its time; "" for other rows.
@@ -556,9 +646,7 @@ Json row_json(const Row& row) {
 /// soon as it is known.
 void print_table(const std::vector<Work>& list) {
   const support::Paint paint{support::colour_wanted(stdout)};
-  print_now(paint.bold(
-      row_of_cells("", {"", "time", "best", "", "share", "of"}) +
-      row_of_cells("what", {"best", "median", "GFLOP/s", "best", "median", "the limit"})));
+  print_now(paint.bold(table_title));
   double peak_mb = 0, gflops = 0;
   bool has_step = false;
   std::string below;
@@ -575,8 +663,7 @@ void print_table(const std::vector<Work>& list) {
   if (gflops > 0) summary += formatted("at best %.0f GFLOP/s of multiply-adds; ", gflops);
   print_now("\n" + below +
             support::wrapped(summary + formatted("peak %.0f MB", peak_mb), table_columns) + "\n");
-  if (has_step)
-    print_now("step: layers x heads x width, batch x context, vocabulary; wall time of a step\n");
+  if (has_step) print_now("step: layers x heads x width; wall time of a step\n");
 }
 
 }  // namespace

@@ -30,6 +30,21 @@ TokenText read_tokens(const TrainedModel& trained, const std::string& path, bool
                                name);
 }
 
+/// The held-out part of the text that the model in this folder was trained on, read again.
+TokenText held_out(const TrainedModel& trained, const std::string& folder) {
+  if (!trained.has_run())
+    throw support::InputError("this model has no run of fledge train, so no text was held out",
+                              "name a text: fledge eval DIR FILE");
+  const train::TrainConfig& settings = trained.run.settings;
+  Corpus corpus =
+      read_corpus(train::text_of_run(trained.run, folder), settings.corpus, trained.tokenizer());
+  if (corpus.valid.size() < 2)
+    throw support::InputError(
+        "nothing of " + train::name_of_files(settings.texts) + " was held out",
+        "name another text: fledge eval DIR FILE");
+  return std::move(corpus.valid);
+}
+
 }  // namespace
 
 int eval_command(int argc, char** argv) {
@@ -57,7 +72,7 @@ int eval_command(int argc, char** argv) {
 
   const TrainedModel trained = load_trained(folder, form);
   const TokenText text = has_text ? read_tokens(trained, options.arguments()[1], skip_unknown)
-                                  : trained.held_out(folder);
+                                  : held_out(trained, folder);
   if (text.size() < 2)
     throw support::InputError("there is nothing to guess in one token", "name a longer text");
   const LanguageModelSizes& sizes = trained.model.sizes;

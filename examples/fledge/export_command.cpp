@@ -5,11 +5,13 @@
 
 #include "examples/fledge/commands.h"
 #include "examples/fledge/train/report.h"
+#include "examples/fledge/train/source.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/support/options.h"
 #include "examples/support/text.h"
 #include "nn/gpt/weights.h"
 #include "nn/text/tokenizer_files.h"
+#include "nn/train/training_export.h"
 
 namespace fledge {
 
@@ -114,6 +116,24 @@ void write_folder(const std::string& path, const NamedFiles& files) {
   });
 }
 
+// The bytes of training.safetensors (nn/train/training_export.h) of the run in a folder, after the
+// last step that was saved. Reads the run's text again.
+std::string training_file(const Folder& folder) {
+  const train::SavedRun run = train::open_run(folder);
+  const train::TrainConfig& settings = run.config.settings;
+  const Corpus corpus = train::usable_corpus(train::text_of_run(run.config, folder.path()),
+                                             settings, &run.config.tokenizer);
+  return support::with_advice(
+      "name the folder of a run that fledge train has saved",
+      [&] {
+        Trainer trainer(LanguageModel(settings.sizes, InitialWeights::none()), corpus.train,
+                        settings.training);
+        restore(run.checkpoint, trainer);
+        return training_bytes(trainer, corpus.valid);
+      },
+      support::quoted(folder.file(train::run_file)));
+}
+
 }  // namespace
 
 int export_command(int argc, char** argv) {
@@ -144,6 +164,12 @@ int export_command(int argc, char** argv) {
     out = whole_name(path) + (training ? "-training" : names[static_cast<int>(stored_as)]);
 
   const TrainedModel trained = load_trained(path, TextForm::text_if_run);
+  const Recipe& recipe = trained.model.sizes.recipe;
+  if (const auto forms = forms_of(recipe); !forms.empty())
+    throw support::InputError(
+        "GPT-2's formula does not compute this model, which has " + forms[0].first + " " +
+            forms[0].second,
+        "fledge itself reads the run: fledge generate " + support::shell_word(path));
   const std::string report = stored_as == StoredAs::f32 ? "" : rounding_report(trained.model, type);
   std::map<std::string, std::string> metadata{{"format", "pt"}};
   if (trained.step > 0) metadata["step"] = std::to_string(trained.step);
@@ -163,7 +189,7 @@ int export_command(int argc, char** argv) {
   });
   write_folder(out, files);
   if (!report.empty()) support::say(stderr, report);
-  if (!trained.model.sizes.recipe.is_gpt2())
+  if (!recipe.is_gpt2())
     support::say(
         stderr,
         "This model leaves out mask, residual or norm, so it is no GPT-2: its config.json has "

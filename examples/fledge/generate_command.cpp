@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <numeric>
 #include <random>
-#include <set>
 
 #include "examples/fledge/attention.h"
 #include "examples/fledge/commands.h"
@@ -13,7 +12,7 @@
 #include "examples/fledge/trained_model.h"
 #include "examples/support/options.h"
 #include "nn/generate/sampler.h"
-#include "nn/inspect/ablation.h"
+#include "nn/inspect/probes.h"
 
 namespace fledge {
 
@@ -36,14 +35,6 @@ struct GenerateConfig {
   HeadChoice heads;  // of --attention
   bool json = false, raw = false;
 };
-
-void require_one_form(const GenerateConfig& config, const std::set<std::string>& given) {
-  if (config.null && config.json)
-    refuse_usage("--null is for texts, and a line ends each object of --json", "leave out --null");
-  for (const char* name : {"--layer", "--head"})
-    if (given.contains(name) && !config.attention)
-      refuse_usage(std::string(name) + " is about attention", "add --attention");
-}
 
 /// Throws UsageError for options that exclude each other.
 GenerateConfig generate_config(int argc, char** argv) {
@@ -114,7 +105,11 @@ GenerateConfig generate_config(int argc, char** argv) {
   config.folder = options.arguments()[0];
   if (options.arguments().size() > 1) config.prompt = options.arguments()[1];
   config.is_numbered = options.given().contains("--samples");
-  require_one_form(config, options.given());
+  if (config.null && config.json)
+    refuse_usage("--null is for texts, and a line ends each object of --json", "leave out --null");
+  for (const char* name : {"--layer", "--head"})
+    if (options.given().contains(name) && !config.attention)
+      refuse_usage(std::string(name) + " is about attention", "add --attention");
   config.is_random_seed = !seed;
   config.seed = seed ? *seed : std::random_device()() % 1'000'000;
   return config;

@@ -1,13 +1,13 @@
 #include "examples/fledge/commands.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include "examples/fledge/against.h"
 #include "examples/fledge/gradients/gradients.h"
 #include "examples/support/options.h"
 #include "examples/support/table.h"
@@ -103,7 +103,7 @@ std::string summary(const CheckRows& rows, double seconds, support::Paint paint)
 
 void require_row(const std::string& row) {
   const std::vector<std::string> names = fledge_dual::gradient_names();
-  if (std::find(names.begin(), names.end(), row) != names.end()) return;
+  if (support::is_one_of(row, names)) return;
   const auto longer = std::find_if(names.begin(), names.end(), [&](const std::string& name) {
     return name.starts_with(row + " ");
   });
@@ -152,11 +152,8 @@ report::ExplainRequest request_of(const std::string& element, std::uint64_t seed
   if (colon < name.size()) request.tensor = name.substr(colon + 1);
   std::string indices = element.substr(open + 1, element.size() - open - 2);
   std::erase(indices, ' ');
-  for (const std::string& part : support::split(indices, ',')) {
-    const char* const end = part.data() + part.size();
-    const auto read = std::from_chars(part.data(), end, request.index.emplace_back());
-    if (part.empty() || read.ptr != end || read.ec != std::errc()) refuse();
-  }
+  for (const std::string& part : support::split(indices, ','))
+    if (!support::number_variable(request.index.emplace_back(), {}).set(part).empty()) refuse();
   return request;
 }
 
@@ -265,7 +262,6 @@ int explain_element(const std::string& element, std::uint64_t seed, bool json) {
   const report::ExplainRequest request = request_of(element, seed);
   require_row(request.row);
   const Explanation found = fledge_dual::explain_gradient(request);
-  if (!found.problem.empty()) support::refuse_usage(found.problem, found.advice);
   const support::Paint paint{!json && support::colour_wanted(stdout)};
   const std::string text =
       json ? explanation_json(found, seed).indented() + "\n" : explanation_text(found, seed, paint);
@@ -273,11 +269,35 @@ int explain_element(const std::string& element, std::uint64_t seed, bool json) {
   return found.paths_agree && (found.differences_agree || !found.differences_decide) ? 0 : 1;
 }
 
+/// Checks a program that computes the op of this row. Exit status: 0 if its y and dx are right.
+int check_program(const std::string& command, const std::string& row, std::uint64_t seed,
+                  bool json) {
+  require_row(row);
+  const report::AgainstResult found = fledge_dual::check_against(
+      row, seed,
+      [&](const auto& inputs, auto& answer) { call_program(command, row, inputs, answer); });
+  const bool is_right = found.problem.empty();
+  if (json) {
+    Json::Members members{{"name", row},
+                          {"program", command},
+                          {"elements", found.elements},
+                          {"max_error", found.max_error},
+                          {"ok", is_right}};
+    if (!is_right) members.emplace_back("problem", found.problem);
+    std::printf("%s\n", Json::object(members).indented().c_str());
+  } else if (is_right) {
+    std::printf("%s: ok: %s of y and dx in 3 calls, largest error %.1e\n", row.c_str(),
+                support::counted(found.elements, "element").c_str(), found.max_error);
+  }
+  if (!is_right) support::say(stderr, "fledge gradcheck: " + command + ": " + found.problem, 4);
+  return is_right ? 0 : 1;
+}
+
 }  // namespace
 
 int gradcheck_command(int argc, char** argv) {
-  report::CheckRequest request;
-  std::string explain;
+  std::uint64_t seed = 1;
+  std::string explain, against;
   bool json = false;
   support::Options options("fledge gradcheck",
                            "Proves the gradient of every op, module and a whole model, twice.");
@@ -285,22 +305,36 @@ int gradcheck_command(int argc, char** argv) {
   options.add("--explain", "NAME[i,j]", explain,
               "how this number of the gradient comes about, path by path; NAME:1[i,j] is about "
               "argument 1");
-  options.add("--seed", "N", request.seed, "seed of the random inputs and cotangents");
+  options.add(
+      "--against", "COMMAND", against,
+      "checks your program (with arguments, but no shell words) for the op NAME: it reads safetensors (F32) from stdin, the "
+      "inputs x, or x0, x1 of several, and dy, and writes y and dx, or dx0, dx1, to stdout");
+  options.add("--seed", "N", seed, "seed of the random inputs and cotangents");
   options.add("--json", "", json, "the same as JSON on stdout");
   options.example("fledge gradcheck", "everything");
   options.example("fledge gradcheck softmax layer_norm", "the rows of two ops");
   options.example("fledge gradcheck --explain \"softmax[0,1]\"", "one number of a gradient");
+  options.example("fledge gradcheck softmax --against ./mine", "a program of yours");
+  options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
   options.parse(argc, argv);
   if (!explain.empty()) {
     if (!options.arguments().empty())
       support::refuse_usage("--explain is about one number, and other names were given",
                             "leave out the other names");
-    return explain_element(explain, request.seed, json);
+    return explain_element(explain, seed, json);
   }
-  request.names = names_of(options.arguments());
+  if (!against.empty()) {
+    std::string row;
+    for (const std::string& word : options.arguments()) row += (row.empty() ? "" : " ") + word;
+    if (row.empty())
+      support::refuse_usage("--against needs the op that the program computes",
+                            "write fledge gradcheck softmax --against " + support::quoted(against));
+    return check_program(against, row, seed, json);
+  }
+  const std::vector<std::string> names = names_of(options.arguments());
 
   const auto start = std::chrono::steady_clock::now();
-  const CheckRows rows = fledge_dual::check_gradients(request);
+  const CheckRows rows = fledge_dual::check_gradients(names, seed);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   if (json) {
     std::printf("%s\n", as_json(rows).c_str());

@@ -62,14 +62,16 @@ support::Rows heads_of(const LanguageModel& model) {
   for (Dim layer = 0; layer < model.sizes.layers; ++layer) {
     const Attention& attn = model.h[static_cast<std::size_t>(layer)].attn;
     const Array qkv = attn.c_attn.weight.value(), output = attn.c_proj.weight.value();
+    const Dim values = C + attn.key_width();  // where their columns begin
     for (Dim head = 0; head < H; ++head) {
       const std::string name = std::to_string(layer) + "." + std::to_string(head);
+      const Dim own = head * attn.heads.keys / H * D;  // its columns of keys, and of values
       rows.add({{name, name},
                 layer,
                 head,
                 norm_of_part(qkv, 0, C, head * D, D),
-                norm_of_part(qkv, 0, C, C + head * D, D),
-                norm_of_part(qkv, 0, C, 2 * C + head * D, D),
+                norm_of_part(qkv, 0, C, C + own, D),
+                norm_of_part(qkv, 0, C, values + own, D),
                 norm_of_part(output, head * D, D, 0, C)});
     }
   }

@@ -2,7 +2,7 @@
 #include <filesystem>
 
 #include "examples/fledge/commands.h"
-#include "examples/fledge/train/page_recorder.h"
+#include "examples/fledge/train/recorded_page.h"
 #include "examples/fledge/train/source.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/page/page_file.h"
@@ -50,11 +50,9 @@ int page_command(int argc, char** argv) {
   options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
   options.parse(argc, argv);
   const std::string folder = options.arguments()[0];
-  const TrainedModel trained =
-      support::with_advice("a model's folder is made by: fledge train FILE -o DIR",
-                           [&] { return load_trained(folder); });
+  const TrainedModel trained = load_trained(folder);
   if (out.empty()) out = (std::filesystem::path(folder) / "page.html").string();
-  support::require_place(out, page::page_kind);
+  page::require_place(out);
   const Folder files(folder);
   const std::string events = files.has(train::run_file) ? train::saved_events(files) : "";
   std::string why;

@@ -1,5 +1,3 @@
-#include "examples/fledge/run_curves.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -17,63 +15,12 @@ namespace fledge {
 
 namespace {
 
-void add_event(RunCurves& run, const JsonValue& event) {
-  const std::string type = event["type"].string();
-  if (type == "start") {
-    const JsonValue tables = event["baselines"];
-    run.guessing = tables["uniform"].number();
-    run.counting.clear();
-    for (const char* name : {"unigram", "bigram", "trigram", "fourgram"})
-      if (tables.has(name)) run.counting.push_back(tables[name].number());
-  } else if (type == "overfitting") {
-    run.overfits_since = event["since"].number();
-  } else if (type == "step" || type == "eval") {
-    if (type == "step") {
-      std::vector<std::string>& row = run.steps.emplace_back();
-      for (const char* name : {"step", "loss", "held_out_loss", "lr", "grad_norm"})
-        row.push_back(event.find(name).is_null() ? "" : event[name].shown());
-    }
-    const char* const key = type == "step" ? "loss" : "held_out_loss";
-    if (event[key].is_null()) return;  // a loss that is not finite
-    (type == "step" ? run.training : run.held_out)
-        .emplace_back(event["step"].number(), event[key].number());
-  }
-}
+using train::RunCurves;
 
-std::string shown_loss(double loss) { return support::formatted(" %.4f", loss); }
-
-// Losses far above guessing are those of the first steps, or of a run that diverges.
-std::optional<double> top_of(const RunCurves& run) {
-  if (!run.guessing) return {};
-  return 1.1 * *run.guessing;
-}
-
-}  // namespace
-
-std::optional<std::pair<double, double>> RunCurves::best() const {
-  const Points& points = held_out.empty() ? training : held_out;
-  if (points.empty()) return {};
-  return *std::min_element(points.begin(), points.end(),
-                           [](const auto& a, const auto& b) { return a.second < b.second; });
-}
-
-bool RunCurves::is_overfitting() const {
-  return overfits_since && !held_out.empty() && best()->first == *overfits_since;
-}
-
-RunCurves curves_of_events(std::string_view lines) {
-  RunCurves run;
-  for (const std::string& line : train::event_lines(lines)) try {
-      add_event(run, read_json(line));
-    } catch (const FormatError&) {
-      continue;  // of another program
-    }
-  return run;
-}
-
+/// Of the run in a folder. Throws InputError, also if its log has no loss.
 RunCurves read_curves(const std::string& folder) {
   constexpr const char* advice = "name the folder of a run: fledge train FILE -o DIR";
-  RunCurves run = curves_of_events(
+  RunCurves run = train::curves_of_events(
       support::with_advice(advice, [&] { return train::saved_events(Folder(folder)); }));
   if (run.training.empty())
     throw support::InputError("there is no loss in " + support::quoted(folder) + ": its " +
@@ -84,37 +31,20 @@ RunCurves read_curves(const std::string& folder) {
   return run;
 }
 
-support::LinePlot plot_of(const RunCurves& run) {
-  support::LinePlot plot{.x_name = "steps"};
-  plot.curves.push_back({"training loss", "·", ".", run.training});
-  if (!run.held_out.empty())
-    plot.curves.push_back(
-        {"held-out loss, best" + shown_loss(run.best()->second), "●", "o", run.held_out});
-  if (run.guessing) plot.levels.push_back({"guessing", *run.guessing});
-  if (!run.counting.empty())
-    plot.levels.push_back(
-        {"best counting table", *std::min_element(run.counting.begin(), run.counting.end())});
-  if (const auto best = run.best(); best && !run.held_out.empty()) plot.best = best->first;
-  plot.is_worse_after = run.is_overfitting();
-  plot.top = top_of(run);
-  return plot;
-}
-
+/// Several runs: the held-out loss of each (of training, if nothing was held out).
 support::LinePlot comparison_of(const std::vector<RunCurves>& runs) {
-  support::LinePlot plot{.x_name = "steps"};
+  support::LinePlot plot;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const RunCurves& run = runs[i];
     const std::string mark(1, static_cast<char>('a' + i % 26));
     const auto best = run.best();
-    plot.curves.push_back(
-        {support::printable(run.name) + (best ? ", best" + shown_loss(best->second) : ""), mark,
-         mark, run.held_out.empty() ? run.training : run.held_out});
-    if (const auto top = top_of(run)) plot.top = std::max(plot.top.value_or(0), *top);
+    plot.curves.push_back({support::printable(run.name) +
+                               (best ? ", best" + support::formatted(" %.4f", best->second) : ""),
+                           mark, mark, run.held_out.empty() ? run.training : run.held_out});
+    if (const auto top = run.top()) plot.top = std::max(plot.top.value_or(0), *top);
   }
   return plot;
 }
-
-namespace {
 
 /// The text that the best loss is measured on.
 const char* best_of(const RunCurves& run) { return run.held_out.empty() ? "training" : "held-out"; }
@@ -192,7 +122,7 @@ int plot_command(int argc, char** argv) {
 
   std::vector<RunCurves> runs;
   for (const std::string& folder : options.arguments()) runs.push_back(read_curves(folder));
-  support::LinePlot plot = runs.size() == 1 ? plot_of(runs[0]) : comparison_of(runs);
+  support::LinePlot plot = runs.size() == 1 ? train::plot_of(runs[0]) : comparison_of(runs);
   plot.has_log_axis = has_log_axis;
   const support::Paint paint{support::colour_wanted(stdout)};
   std::string text;

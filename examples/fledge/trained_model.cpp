@@ -9,7 +9,6 @@
 #include "examples/support/text.h"
 #include "nn/gpt/weights.h"
 #include "nn/text/tokenizer_files.h"
-#include "nn/train/training_export.h"
 
 namespace fledge {
 
@@ -86,8 +85,7 @@ TrainedModel model_of_run(const Folder& folder, TextForm form) {
   if (form == TextForm::token_ids)
     run = config_without_run(model.sizes, number_tokenizer(model.sizes.vocabulary),
                              train::saved_marks(run.tokenizer));
-  const RunNotes& notes = saved.checkpoint.notes;
-  return {std::move(model), std::move(run), notes.kept_step(), notes.step, file, form};
+  return {std::move(model), std::move(run), saved.checkpoint.notes.kept_step(), file, form};
 }
 
 TrainedModel model_of_others(const Folder& folder, TextForm form) {
@@ -115,7 +113,7 @@ TrainedModel model_of_others(const Folder& folder, TextForm form) {
     }
     const std::int64_t step =
         std::max<std::int64_t>(std::strtoll(saved.step.c_str(), nullptr, 10), 0);
-    return {std::move(saved.model), std::move(*run), step, step, folder.file(weights_name), form};
+    return {std::move(saved.model), std::move(*run), step, folder.file(weights_name), form};
   } catch (const FormatError& error) {
     throw support::InputError(error.what(), error.advice.empty() ? other_advice : error.advice);
   }
@@ -161,38 +159,6 @@ std::string TrainedModel::file_text(const std::string& path) const {
 }
 
 Dim TrainedModel::first_token() const { return train::first_token(tokenizer(), lines()).id; }
-
-Corpus TrainedModel::corpus(const std::string& folder) const {
-  if (!has_run())
-    throw support::InputError("this model has no run of fledge train, so no text was held out",
-                              "name a text: fledge eval DIR FILE");
-  return read_corpus(train::text_of_run(run, folder), run.settings.corpus, tokenizer());
-}
-
-TokenText TrainedModel::held_out(const std::string& folder) const {
-  Corpus corpus = this->corpus(folder);
-  if (corpus.valid.size() < 2)
-    throw support::InputError(
-        "nothing of " + train::name_of_files(run.settings.texts) + " was held out",
-        "name another text: fledge eval DIR FILE");
-  return std::move(corpus.valid);
-}
-
-std::string training_file(const Folder& folder) {
-  const train::SavedRun run = train::open_run(folder);
-  const train::TrainConfig& settings = run.config.settings;
-  const Corpus corpus = train::usable_corpus(train::text_of_run(run.config, folder.path()),
-                                             settings, &run.config.tokenizer);
-  return support::with_advice(
-      "name the folder of a run that fledge train has saved",
-      [&] {
-        Trainer trainer(LanguageModel(settings.sizes, InitialWeights::none()), corpus.train,
-                        settings.training);
-        restore(run.checkpoint, trainer);
-        return training_bytes(trainer, corpus.valid);
-      },
-      support::quoted(folder.file(train::run_file)));
-}
 
 void refuse_numbers(const TrainedModel& trained, std::vector<Dim> ids) {
   const LanguageModel& model = trained.model;

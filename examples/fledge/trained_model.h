@@ -21,9 +21,8 @@ inline constexpr const char* config_name = "config.json";
 struct TrainedModel {
   LanguageModel model;
   train::RunConfig run;
-  // Of its weights, and of the run when it was saved; 0 if the file does not say it.
-  std::int64_t step = 0, steps_done = 0;
-  std::string file;  // the path of the file with the weights
+  std::int64_t step = 0;  // of its weights; 0 if the file does not say it
+  std::string file;       // the path of the file with the weights
   TextForm form = TextForm::text;
 
   const Tokenizer& tokenizer() const { return run.tokenizer; }
@@ -47,12 +46,6 @@ struct TrainedModel {
   /// Whether the folder has the settings of a run of fledge train. Otherwise `run` has only sizes and
   /// a tokenizer.
   bool has_run() const { return run.text_bytes > 0; }
-  /// The text that it was trained on, read again. `folder`: of the model. Throws InputError when the
-  /// text is not there or has changed, and without a run.
-  Corpus corpus(const std::string& folder) const;
-  /// The held-out part of this text. Throws InputError as corpus() does, and when nothing of it was
-  /// held out.
-  TokenText held_out(const std::string& folder) const;
 };
 
 /// Adds --tokens-in to the table of a command.
@@ -64,11 +57,6 @@ void add_text_form(support::Options& options, TextForm& form);
 TrainedModel load_trained(
     const std::string& folder, TextForm form = TextForm::text,
     const std::string& advice = "a model's folder is made by: fledge train FILE -o DIR");
-
-/// The bytes of training.safetensors (nn/train/training_export.h) of the run in a folder, after the
-/// last step that was saved: fledge export --training. Reads the run's text again. Throws InputError
-/// naming a file that is missing, changed or damaged, or a model that has no such file.
-std::string training_file(const Folder& folder);
 
 /// For a model whose scores are infinite or NaN. Reads these tokens to find the first op with such
 /// a number. Throws InputError that names the file, this op, its parameters and the largest weight.

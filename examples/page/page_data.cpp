@@ -7,6 +7,7 @@
 #include "examples/page/base64.h"
 #include "examples/page/glossary.h"
 #include "examples/support/run_main.h"
+#include "nn/gpt/config.h"
 
 namespace fledge::page {
 
@@ -67,6 +68,7 @@ Json settings_json(const LanguageModelSizes& sizes, const TrainerOptions& traini
                        {"dropout", sizes.dropout},
                        {"bias", sizes.bias == Bias::with},
                        {"without", words_of_none(sizes.recipe)},
+                       {"forms", Json::object(forms_json(sizes.recipe))},
                        {"tie_qk", sizes.recipe.tie_qk},
                        {"freeze", words_of_none(sizes.recipe.learned)},
                        {"steps", schedule.steps},

@@ -1,14 +1,25 @@
 #include "examples/page/page_file.h"
 
-#include <algorithm>
+#include <fcntl.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+
+#include "examples/support/run_main.h"
 #include "examples/support/text.h"
+#include "nn/io/files.h"
 
 namespace fledge::page {
 
 namespace {
 
 using support::formatted, support::markup_escaped;
+namespace fs = std::filesystem;
+
+constexpr std::string_view page_mark = "<!-- a page made by fledge -->";
 
 // The worker of the engine is made from a text of the script itself: trusted type "fledge".
 std::string policy() {
@@ -72,10 +83,41 @@ std::string still(const Page& page) {
          "</section>";
 }
 
+fs::path folder_of(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  return folder.empty() ? fs::path(".") : folder;
+}
+
+// Ends with the program's number, so that two programs do not write the same file.
+std::string name_beside(const std::string& path) {
+  return path + ".part" + std::to_string(::getpid());
+}
+
+Descriptor new_file(const std::string& path) {
+  return {AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW};
+}
+
+/// Replaces the file, or makes it: writes beside it, syncs, renames.
+void replace_file(const std::string& path, std::string_view text) {
+  const std::string beside = name_beside(path);
+  int problem = 0;
+  {
+    const Descriptor file = new_file(beside);
+    if (!file.exists()) throw WriteError("write", path, errno);
+    if (!write_all(file, text) || !sync_file(file)) problem = errno;
+  }
+  if (problem == 0 && std::rename(beside.c_str(), path.c_str()) != 0) problem = errno;
+  if (problem != 0) {
+    ::unlink(beside.c_str());
+    throw WriteError("write", path, problem);
+  }
+  sync_folder(Descriptor(AT_FDCWD, folder_of(path).string(), O_RDONLY));
+}
+
 }  // namespace
 
 std::string page_file(const Page& page) {
-  std::string html = "<!DOCTYPE html>\n" + std::string(page_kind.mark) + "\n";
+  std::string html = "<!DOCTYPE html>\n" + std::string(page_mark) + "\n";
   html += "<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   html += "<meta http-equiv=\"Content-Security-Policy\" content=\"" + policy() + "\">\n";
   html += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
@@ -91,8 +133,43 @@ std::string page_file(const Page& page) {
   return html;
 }
 
+void require_place(const std::string& path, bool makes_folder) {
+  const auto refuse = [&](const std::string& problem, const std::string& advice) {
+    throw support::CommandError(
+        support::Exit::failed,
+        "the page " + support::quoted(path) + " cannot be written: " + problem, advice);
+  };
+  const std::string a_file = "name a file, such as page.html";
+  if (path.ends_with('/')) refuse("it ends with '/', as a folder does", a_file);
+  const fs::path folder = folder_of(path);
+  std::error_code problem;
+  const fs::file_status place = fs::status(folder, problem);
+  if (place.type() == fs::file_type::not_found && problem != std::errc::not_a_directory) {
+    if (makes_folder) return;
+    refuse("the folder " + support::quoted(folder.string()) + " does not exist",
+           "make it first: mkdir -p " + support::shell_word(folder.string()));
+  }
+  if (!fs::is_directory(place)) refuse(support::quoted(folder.string()) + " is no folder", a_file);
+  const fs::file_status there = fs::status(path, problem);
+  if (fs::is_directory(there)) refuse("it is a folder", a_file);
+  if (fs::exists(there) && !fs::is_regular_file(there)) refuse("it is a device or a pipe", a_file);
+  if (fs::exists(there)) {
+    Descriptor old(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
+    constexpr std::size_t first_lines = 300;
+    const std::string beginning =
+        old.exists() ? ByteSource(std::move(old), path).beginning(first_lines) : "unknown";
+    if (!beginning.empty() && beginning.find(page_mark) == std::string::npos)
+      refuse("it exists and was not written by fledge", "name another file, or remove this one");
+  }
+  const std::string trial = name_beside(path);
+  if (!new_file(trial).exists())
+    refuse(FileError("make a file in", folder.string(), errno).what(), "name another file");
+  ::unlink(trial.c_str());
+}
+
 std::vector<std::string> write_page(const std::string& path, const Page& page) {
-  support::write_output(path, page_file(page), page_kind);
+  require_place(path);
+  replace_file(path, page_file(page));
   std::vector<std::string> said = page.notices;
   if (engine_module.empty())
     said.emplace_back(

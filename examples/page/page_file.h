@@ -8,12 +8,8 @@
 #include <string>
 
 #include "examples/page/page_data.h"
-#include "examples/support/output_file.h"
 
 namespace fledge::page {
-
-inline constexpr support::OutputKind page_kind{"page", "<!-- a page made by fledge -->",
-                                               "page.html"};
 
 /// The style and the script as they stand in each page, and their hashes as the policy names them:
 /// "sha256-…". CMake makes them from the files.
@@ -28,8 +24,13 @@ extern const std::string engine_module;
 /// a picture of page.look.
 std::string page_file(const Page& page);
 
-/// Writes this file. Returns what is to be said about it: its notices, and that it has no live
-/// part.
+/// Throws CommandError unless a page can be written there: a file can be made in the folder, which
+/// is tried, and the path is free, or has an empty file or a page that fledge made.
+/// `makes_folder`: the folder may be missing, because it is made before the file.
+void require_place(const std::string& path, bool makes_folder = false);
+
+/// Replaces the file, or makes it. Throws as above, and WriteError; then the file is as it was.
+/// Returns what is to be said about it: its notices, and that it has no live part.
 std::vector<std::string> write_page(const std::string& path, const Page& page);
 
 }  // namespace fledge::page

@@ -74,23 +74,15 @@ class PlotAxes {
   const LinePlot& plot_;
 };
 
-constexpr int blank = -2, of_level = -1;
-
-struct PlotCell {
-  std::string mark = " ";
-  int curve = blank;
-};
-using PlotCells = std::vector<std::vector<PlotCell>>;
-
-/// The text in the colour of a curve; of a level if `curve` is negative.
-std::string painted(const Paint& paint, int curve, const std::string& text) {
-  if (curve < 0) return curve == blank ? text : paint.dim(text);
+/// The text in the colour of a curve.
+std::string painted(const Paint& paint, std::size_t curve, const std::string& text) {
   if (curve == 0) return paint.accent(text);
   return curve % 3 == 1 ? paint.good(text) : curve % 3 == 2 ? paint.bad(text) : paint.bold(text);
 }
 
-void draw(const LinePlot::Curve& curve, const PlotCell& cell, const PlotAxes& axes,
-          PlotCells& cells) {
+/// Puts the mark into the cells of the curve.
+void draw(const LinePlot::Curve& curve, const std::string& mark, const PlotAxes& axes,
+          std::vector<std::vector<std::string>>& cells) {
   const std::size_t width = cells[0].size();
   std::vector<double> sums(width), counts(width);
   for (const auto& [x, y] : curve.points) {
@@ -101,18 +93,7 @@ void draw(const LinePlot::Curve& curve, const PlotCell& cell, const PlotAxes& ax
   }
   for (std::size_t column = 0; column < width; ++column)
     if (counts[column] > 0)
-      cells[index_of(axes.y_share(sums[column] / counts[column]), cells.size())][column] = cell;
-}
-
-std::string row_text(const std::vector<PlotCell>& cells, const Paint& paint) {
-  std::string text;
-  for (std::size_t begin = 0, end = 0; begin < cells.size(); begin = end) {
-    std::string alike;
-    for (; end < cells.size() && cells[end].curve == cells[begin].curve; ++end)
-      alike += cells[end].mark;
-    text += painted(paint, cells[begin].curve, alike);
-  }
-  return text;
+      cells[index_of(axes.y_share(sums[column] / counts[column]), cells.size())][column] = mark;
 }
 
 std::string whole(double x) { return thousands(std::llround(x)); }
@@ -185,6 +166,9 @@ class Map {
     return weights_[row * count_ + column];
   }
   std::size_t seen(std::size_t row) const { return style_.causal ? row + 1 : count_; }
+  std::size_t visible(std::size_t row) const {
+    return style_.window > 0 ? std::min(seen(row), style_.window) : seen(row);
+  }
   double hidden_weight(std::size_t row) const {
     double sum = 0;
     for (std::size_t column = 0; column < hidden_; ++column) sum += weight(row, column);
@@ -224,7 +208,7 @@ class Map {
     if (most <= 0) return names_[row] + " looks nowhere" + (rest.empty() ? "" : " here") + rest;
     return names_[row] + " looks at " + names_[column] +
            formatted(most < 10 ? " %.2f" : " %.0e", most) +
-           formatted(" (even split %.2f)", 1 / static_cast<double>(seen(row))) + rest;
+           formatted(" (even split %.2f)", 1 / static_cast<double>(visible(row))) + rest;
   }
 
   const std::vector<double>& weights_;
@@ -279,23 +263,23 @@ std::string plot_text(const LinePlot& plot, int columns, int rows, bool unicode,
   const int left = std::max(display_width(high), display_width(low));
   const auto width = static_cast<std::size_t>(std::max(columns - left - 2 - 1 - label_columns, 10));
 
-  PlotCells cells(count, std::vector<PlotCell>(width));
+  std::vector<std::vector<std::string>> cells(count, std::vector<std::string>(width, " "));
   for (std::size_t row = 0; row < count; ++row)
-    if (!labels[row].empty()) cells[row].assign(width, {unicode ? "┄" : "-", of_level});
+    if (!labels[row].empty()) cells[row].assign(width, paint.dim(unicode ? "┄" : "-"));
   std::string legend;
   for (std::size_t i = 0; i < plot.curves.size(); ++i) {
     const LinePlot::Curve& curve = plot.curves[i];
-    const PlotCell cell{unicode ? curve.mark : curve.ascii_mark, static_cast<int>(i)};
-    draw(curve, cell, axes, cells);
-    legend +=
-        (legend.empty() ? "" : "   ") + painted(paint, cell.curve, cell.mark) + " " + curve.name;
+    const std::string mark = painted(paint, i, unicode ? curve.mark : curve.ascii_mark);
+    draw(curve, mark, axes, cells);
+    legend += (legend.empty() ? "" : "   ") + mark + " " + curve.name;
   }
   std::string text;
   for (std::size_t row = 0; row < count; ++row) {
     const std::string number = row == 0 ? high : row + 1 == count ? low : "";
     const std::string edge = unicode ? (number.empty() ? "│" : "┤") : "|";
-    std::string line = pad_left(number, left) + " " + edge + row_text(cells[row], paint) + " " +
-                       cut(labels[row], label_columns, unicode ? "…" : ".");
+    std::string line = pad_left(number, left) + " " + edge;
+    for (const std::string& cell : cells[row]) line += cell;
+    line += " " + cut(labels[row], label_columns, unicode ? "…" : ".");
     text += line.erase(line.find_last_not_of(' ') + 1) + "\n";
   }
   std::vector<std::string> axis(width, unicode ? "─" : "-");
@@ -309,7 +293,7 @@ std::string plot_text(const LinePlot& plot, int columns, int rows, bool unicode,
   }
   text += pad_left("", left) + " " + (unicode ? "└" : "+");
   for (const std::string& cell : axis) text += cell;
-  const std::string first = whole(axes.xs.low), last = whole(axes.xs.high) + " " + plot.x_name;
+  const std::string first = whole(axes.xs.low), last = whole(axes.xs.high) + " steps";
   text += "\n" + pad_left("", left + 2) + first +
           pad_left(last, static_cast<int>(width) - display_width(first)) + "\n";
   return text + wrapped(pad_left("", left + 2) + legend, columns, left + 2) + "\n";

@@ -21,7 +21,7 @@ std::string sparkline(const std::vector<double>& values, bool unicode = unicode_
 /// A bar that fills `fraction` (0 … 1, cut off outside) of `columns`; '?' for NaN.
 std::string bar(double fraction, int columns, bool unicode = unicode_wanted());
 
-/// Curves, such as losses over steps.
+/// Curves over steps, such as losses.
 struct LinePlot {
   struct Curve {
     std::string name;              // in the legend
@@ -34,7 +34,6 @@ struct LinePlot {
     double value;
   };
 
-  std::string x_name{};
   std::vector<Curve> curves{};  // a later curve is drawn over an earlier one
   std::vector<Level> levels{};
   std::optional<double> best{};    // an x that is marked on the axis
@@ -58,6 +57,7 @@ struct MapStyle {
   /// Of more words than this, or than fit beside each other, the first have no rows, and one column has
   /// the sum of their weights. 0: every word has a row.
   int most_words = 0;
+  std::size_t window = 0;  // each row has weights for this many columns alone; 0: for all
 };
 /// How many words have no row.
 std::size_t hidden_words(const std::vector<std::string>& words, const MapStyle& style);

@@ -34,27 +34,6 @@ bool is_saved(const Option& option) {
 std::string shown(double number) { return fledge::json_number(number); }
 std::string shown(std::integral auto number) { return std::to_string(number); }
 
-template <class Number>
-OptionVariable variable_of(Number& value, OptionLimits limits, const std::string& kind) {
-  Number lowest = std::numeric_limits<Number>::lowest();
-  Number highest = std::numeric_limits<Number>::max();
-  if (limits.lowest < limits.highest) {
-    lowest = static_cast<Number>(limits.lowest);
-    highest = static_cast<Number>(limits.highest);
-  }
-  const auto set = [&value, lowest, highest, kind](std::string_view text) {
-    Number number{};
-    const char* const end = text.data() + text.size();
-    const auto [stopped, error] = std::from_chars(text.data(), end, number);
-    const bool is_number = error == std::errc() && stopped == end;
-    if (!is_number || !(number >= lowest && number <= highest))
-      return kind + " from " + shown(lowest) + " to " + shown(highest);
-    value = number;
-    return std::string();
-  };
-  return {[&value] { return shown(value); }, set};
-}
-
 // Of a list its first word: "mask,..." for "mask|scale|norm,...". The other pages have all words.
 std::string short_form(const std::string& argument) {
   const bool is_list = argument.ends_with(",...") && argument.find('|') != std::string::npos;
@@ -63,38 +42,30 @@ std::string short_form(const std::string& argument) {
 
 }  // namespace
 
-OptionVariable number_variable(std::int64_t& value, OptionLimits limits) {
-  return variable_of(value, limits, "a whole number");
-}
-OptionVariable number_variable(std::uint64_t& value, OptionLimits limits) {
-  return variable_of(value, limits, "a whole number");
-}
-OptionVariable number_variable(double& value, OptionLimits limits) {
-  return variable_of(value, limits, "a number");
-}
-
-OptionVariable words_variable(const std::vector<OptionWord>& words) {
-  const auto get = [words] {
-    std::string text;
-    for (const auto& [word, is_listed, list] : words)
-      if (is_listed()) text += (text.empty() ? "" : ",") + word;
-    return text;
-  };
-  const auto set = [words](std::string_view text) {
-    const std::vector<std::string> found = split(text, ',');
-    std::string known;
-    std::size_t count = 0;  // of the found words that are known
-    for (const auto& [word, is_listed, list] : words) {
-      known += (known.empty() ? "" : "|") + word;
-      count += static_cast<std::size_t>(std::count(found.begin(), found.end(), word));
-    }
-    if (count < found.size()) return "one or more of " + known + ", with commas between them";
-    for (const auto& [word, is_listed, list] : words)
-      list(std::find(found.begin(), found.end(), word) != found.end());
+template <class Number>
+OptionVariable number_variable(Number& value, OptionLimits limits) {
+  Number lowest = std::numeric_limits<Number>::lowest();
+  Number highest = std::numeric_limits<Number>::max();
+  if (limits.lowest < limits.highest) {
+    lowest = static_cast<Number>(limits.lowest);
+    highest = static_cast<Number>(limits.highest);
+  }
+  const auto set = [&value, lowest, highest](std::string_view text) {
+    Number number{};
+    const char* const end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, number);
+    const bool is_number = error == std::errc() && stopped == end;
+    if (!is_number || !(number >= lowest && number <= highest))
+      return (std::integral<Number> ? "a whole number from " : "a number from ") + shown(lowest) +
+             " to " + shown(highest);
+    value = number;
     return std::string();
   };
-  return {get, set};
+  return {[&value] { return shown(value); }, set};
 }
+template OptionVariable number_variable(std::int64_t& value, OptionLimits limits);
+template OptionVariable number_variable(std::uint64_t& value, OptionLimits limits);
+template OptionVariable number_variable(double& value, OptionLimits limits);
 
 std::vector<std::string> words_of_choice(const std::string& argument) {
   if (argument.empty()) return {"false", "true"};
@@ -117,14 +88,6 @@ void Options::arguments(std::string placeholder, std::size_t least, std::size_t 
   last_is_text_ = last_is_text;
   least_ = least;
   most_ = most;
-}
-
-void Options::also_known_as(const std::string& names) {
-  options_.back().also_known_as = split(names, ' ');
-}
-
-void Options::example(std::string command, std::string meaning) {
-  examples_.emplace_back(std::move(command), std::move(meaning));
 }
 
 void Options::parse(int argc, const char* const* argv) {
@@ -208,8 +171,7 @@ void Options::set(const Option& option, std::string_view text) const {
   const std::vector<std::string> words = words_of_choice(option.argument);
   std::string meant;  // for the first word that is not known
   for (const std::string& word : split(text, ','))
-    if (meant.empty() && std::find(words.begin(), words.end(), word) == words.end())
-      meant = closest(word, words);
+    if (meant.empty() && !is_one_of(word, words)) meant = closest(word, words);
   refuse_usage(option.name + " must be " + rule + ": got " + quoted(text),
                (meant.empty() ? form + ";" : "did you mean '" + meant + "'?") +
                    " all options: " + program_ + " --help");
@@ -227,8 +189,7 @@ std::string Options::suggestion(const std::string& name) const {
   std::replace(hyphened.begin(), hyphened.end(), '_', '-');
   std::vector<std::string> names{"--help", "--version"};
   for (const Option& option : options_) {
-    const std::vector<std::string>& others = option.also_known_as;
-    if (std::find(others.begin(), others.end(), hyphened) != others.end())
+    if (is_one_of(hyphened, option.also_known_as))
       return "use " + option.name + (option.argument.empty() ? "" : " " + option.argument);
     names.push_back(option.name);
   }
@@ -327,15 +288,13 @@ std::string Options::help() const {
   std::string lines = beginning();
   std::vector<std::string> titles;
   for (const Option& option : options_)
-    if (std::find(titles.begin(), titles.end(), option.group) == titles.end())
-      titles.push_back(option.group);
+    if (!is_one_of(option.group, titles)) titles.push_back(option.group);
   for (const std::string& title : titles) {
     std::string names;
     for (const Option& option : options_) {
       if (option.group != title) continue;
       std::string name = option.letter == 0 ? option.name : std::string{'-', option.letter};
       if (!option.argument.empty()) name += "\x01" + short_form(option.argument);
-      if (!option.fallback.empty()) name += "\x01[" + option.fallback + "]";
       if (display_width(name) > text_width(stdout) - help_title_columns)
         std::replace(name.begin(), name.end(), '\x01', ' ');
       names += (names.empty() ? "" : "  ") + name;
@@ -344,10 +303,8 @@ std::string Options::help() const {
   }
   std::replace(lines.begin(), lines.end(), '\x01', ' ');
   for (std::size_t at = 0; (at = lines.find(" \n", at)) != std::string::npos;) lines.erase(at, 1);
-  return lines +
-         paragraph("-h, --help, --help-all: what each means; --version",
-                   pad_right("  Help", help_title_columns)) +
-         ending();
+  return lines + paragraph("-h, --help, --help-all: what each means; --version",
+                           pad_right("  Help", help_title_columns));
 }
 
 }  // namespace support

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "examples/support/run_main.h"
+#include "examples/support/text.h"
 #include "nn/io/json.h"
 
 namespace support {
@@ -41,20 +42,22 @@ struct OptionVariable {
   std::function<std::string()> get;
   std::function<std::string(std::string_view text)> set;
 };
-OptionVariable number_variable(std::int64_t& value, OptionLimits limits);
-OptionVariable number_variable(std::uint64_t& value, OptionLimits limits);
-OptionVariable number_variable(double& value, OptionLimits limits);
-/// Some of these words, with commas between them. The text of none is "".
-struct OptionWord {
-  std::string word;
-  std::function<bool()> is_listed;
-  std::function<void(bool)> list;
-};
-OptionVariable words_variable(const std::vector<OptionWord>& words);
+/// Number: std::int64_t, std::uint64_t or double.
+template <class Number>
+OptionVariable number_variable(Number& value, OptionLimits limits);
 /// The values that an option accepts: of the argument "char|word" these two words, of "q|k,..." one
-/// or both, with commas between them. A flag has the
-/// argument "" and accepts "false" and "true".
+/// or both, with commas between them. A flag has the argument "" and accepts "false" and "true".
 std::vector<std::string> words_of_choice(const std::string& argument);
+
+/// The enumerator of the first word of a choice: 0. A choice that does not name the `none` of its
+/// enumeration begins with the enumerator after it.
+template <class T>
+constexpr std::size_t first_enumerator(const std::string& argument) {
+  if constexpr (requires { T::none; })
+    return argument.empty() || argument.starts_with("none|") ? 0 : 1;
+  else
+    return 0;
+}
 
 /// Of a text, a number, a whole number that may be absent (std::optional, "" in help), one of
 /// several words (an enumeration or a bool), or some of several words: a type whose each(f) calls
@@ -70,25 +73,40 @@ OptionVariable option_variable(T& value, const std::string& argument, OptionLimi
             }};
   } else if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>) {
     return {[&value, argument] {
-              return words_of_choice(argument).at(static_cast<std::size_t>(value));
+              const std::size_t first = first_enumerator<T>(argument), at = std::size_t(value);
+              return at < first ? "none" : words_of_choice(argument).at(at - first);
             },
             [&value, argument](std::string_view text) {
               const std::vector<std::string> words = words_of_choice(argument);
               for (std::size_t i = 0; i < words.size(); ++i)
-                if (words[i] == text) return value = static_cast<T>(i), std::string();
+                if (words[i] == text)
+                  return value = static_cast<T>(i + first_enumerator<T>(argument)), std::string();
               return "one of " + (argument.empty() ? "false|true" : argument);
             }};
   } else if constexpr (requires { value.each([](const char*, auto&) {}); }) {
-    std::vector<OptionWord> words;
-    value.each([&]<class Part>(const char* word, Part& part) {
-      constexpr bool is_bool = std::is_same_v<Part, bool>;
-      constexpr Part listed = Part(is_bool ? 1 : 0), other = Part(is_bool ? 0 : 1);
-      words.push_back({word, [&part] { return part == listed; },
-                       [&part](bool is_listed) {
-                         if (is_listed != (part == listed)) part = is_listed ? listed : other;
-                       }});
-    });
-    return words_variable(words);
+    const auto is_listed = []<class Part>(const Part& part) {
+      return part == Part(std::is_same_v<Part, bool> ? 1 : 0);
+    };
+    return {[&value, is_listed] {
+              std::string text;
+              value.each([&](const char* word, const auto& part) {
+                if (is_listed(part)) text += (text.empty() ? "" : ",") + std::string(word);
+              });
+              return text;
+            },
+            [&value, argument, is_listed](std::string_view text) {
+              const std::vector<std::string> words = words_of_choice(argument);
+              const std::vector<std::string> given = split(text, ',');
+              for (const std::string& word : given)
+                if (!is_one_of(word, words))
+                  return "one or more of " + argument.substr(0, argument.find(",...")) +
+                         ", with commas between them";
+              value.each([&]<class Part>(const char* word, Part& part) {
+                // The first two values of a part are for listed and not listed.
+                if (is_one_of(word, given) != is_listed(part)) part = Part(part == Part(0) ? 1 : 0);
+              });
+              return std::string();
+            }};
   } else if constexpr (requires { value.has_value(); }) {
     return {[&value] { return value ? std::to_string(*value) : std::string(); },
             [&value, limits](std::string_view text) {
@@ -129,7 +147,7 @@ class Options {
   Options(std::string program, std::string purpose);
 
   /// The options that follow stand under this title. With titles, --help is a page of names and
-  /// --help-all explains them.
+  /// --help-all explains them, with their defaults and the exit statuses.
   void group(std::string title) { group_ = std::move(title); }
   /// A row. The flag is "--out", or "-o, --out" with a letter. The variable must outlive the
   /// options. A flag inverts its variable. Decimal numbers have a point in every locale.
@@ -142,11 +160,16 @@ class Options {
                         lifetime, group_, std::move(fallback),
                         flag.starts_with("--") ? '\0' : flag[1]});
   }
-  /// The last row has no fixed default: help shows none.
-  void without_default() { options_.back().fallback.clear(); }
+  /// These options have no fixed default: help shows none.
+  void without_default(const std::set<std::string>& names) {
+    for (Option& option : options_)
+      if (names.contains(option.name)) option.fallback.clear();
+  }
   /// Other tools have these names, with blanks between, for the option of the last row. A user who
   /// gives one is told the name of the option. "-" and "_" are the same in them.
-  void also_known_as(const std::string& names);
+  void also_known_as(const std::string& names) {
+    options_.back().also_known_as = split(names, ' ');
+  }
   /// `--threads N`, 1 … 256, for the whole process, but at most one for each processor. Without it,
   /// FLEDGE_THREADS decides; help does not read that variable.
   void threads();
@@ -160,7 +183,9 @@ class Options {
   /// The exit statuses, when there are more than done, failed and wrong usage.
   void exit_statuses(std::string text) { exit_statuses_ = std::move(text); }
   /// A line of the help: a command and what it does.
-  void example(std::string command, std::string meaning);
+  void example(const std::string& command, const std::string& meaning) {
+    examples_.emplace_back(command, meaning);
+  }
 
   /// Reads argv[1] … argv[argc − 1] and sets the variables. Throws HelpRequest for -h, --help or
   /// --version anywhere before `--`, and UsageError for an option that was not declared, is given

@@ -88,7 +88,7 @@ std::string Table::text(bool unicode, Paint paint, int columns) const {
 
 Rows::Rows(std::vector<Column> columns) : columns_(std::move(columns)) {
   for (const Column& column : columns_)
-    if (!column.title.empty()) titles_.push_back({column.title});
+    if (!column.title.empty()) table_.columns_.push_back({column.title});
 }
 
 void Rows::add(std::vector<Cell> cells) {
@@ -96,13 +96,14 @@ void Rows::add(std::vector<Cell> cells) {
     throw std::invalid_argument("rows: " + std::to_string(columns_.size()) +
                                 " cells a row: " + std::to_string(cells.size()) + " given");
   values_.emplace_back();
-  shown_.emplace_back();
+  std::vector<std::string> shown;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (!columns_[i].key.empty()) values_.back().push_back(std::move(cells[i].value));
     if (columns_[i].title.empty()) continue;
-    if (cells[i].is_number) titles_[shown_.back().size()].align = Table::Align::right;
-    shown_.back().push_back(std::move(cells[i].shown));
+    if (cells[i].is_number) table_.columns_[shown.size()].align = Table::Align::right;
+    shown.push_back(std::move(cells[i].shown));
   }
+  table_.row(std::move(shown));
 }
 
 fledge::Json Rows::json() const {
@@ -134,12 +135,6 @@ std::string Rows::csv() const {
     lines += csv_row(fields);
   }
   return lines;
-}
-
-std::string Rows::text(int columns, Paint paint) const {
-  Table table(titles_);
-  for (const std::vector<std::string>& cells : shown_) table.row(cells);
-  return table.text(unicode_wanted(), paint, columns);
 }
 
 }  // namespace support

@@ -44,6 +44,7 @@ class Table {
   static std::vector<std::string> split_cells(const std::string& text);
   std::string line(const std::vector<std::string>& cells, const std::vector<int>& widths,
                    int columns) const;
+  friend class Rows;
 
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
@@ -86,13 +87,14 @@ class Rows {
   /// are written like \xff.
   std::string csv() const;
   /// A Table.
-  std::string text(int columns, Paint paint = {}) const;
+  std::string text(int columns, Paint paint = {}) const {
+    return table_.text(unicode_wanted(), paint, columns);
+  }
 
  private:
   std::vector<Column> columns_;
   std::vector<std::vector<decltype(Cell::value)>> values_;  // of columns with a key
-  std::vector<std::vector<std::string>> shown_;             // of columns with a title
-  std::vector<Table::Column> titles_;
+  Table table_{{}};                                         // of columns with a title
 };
 
 }  // namespace support

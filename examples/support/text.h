@@ -34,6 +34,10 @@ std::string counted(std::int64_t number, std::string_view noun);
 /// The parts of a text between separators; none of an empty text.
 std::vector<std::string> split(std::string_view text, char separator);
 
+inline bool is_one_of(const std::string& word, const std::vector<std::string>& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
 /// A share from 0 to 1 in percent: "12.6 %", "0.07 %", "<0.01 %".
 std::string percent(double share);
 

@@ -14,6 +14,7 @@
 #include "engine/gradcheck/op_cases.h"
 #include "engine/gradcheck/oracle.h"
 #include "examples/fledge/gradients/gradients.h"
+#include "examples/support/run_main.h"
 #include "nn/module_cases.h"
 
 namespace fledge {
@@ -121,9 +122,8 @@ std::string short_name(const Subject& subject, std::size_t p) {
   return subject.inputs.size() == 1 ? "x" : "x" + std::to_string(p);
 }
 
-/// The tensor that the request names, or an advice with the names there are.
-std::size_t find_tensor(const Subject& subject, const report::ExplainRequest& request,
-                        report::Explanation& found) {
+/// The number of the tensor that the request names.
+std::size_t find_tensor(const Subject& subject, const report::ExplainRequest& request) {
   if (request.tensor.empty()) return 0;
   std::string names;
   for (std::size_t p = 0; p < subject.inputs.size(); ++p) {
@@ -131,14 +131,12 @@ std::size_t find_tensor(const Subject& subject, const report::ExplainRequest& re
     if (request.tensor == name || request.tensor == std::to_string(p)) return p;
     names += (p > 0 ? ", " : "") + name;
   }
-  found.problem = "'" + request.row + "' has no such tensor";
-  found.advice = "its tensors are: " + names;
-  return 0;
+  support::refuse_usage("'" + request.row + "' has no such tensor", "its tensors are: " + names);
 }
 
-/// The number of the element in row order, or an advice with the shape.
+/// The number of the element in row order.
 Dim find_element(const Shape& shape, const report::ExplainRequest& request,
-                 report::Explanation& found) {
+                 const std::string& tensor) {
   bool is_inside = static_cast<int>(request.index.size()) == shape.rank();
   Dim j = 0;
   for (int axis = 0; is_inside && axis < shape.rank(); ++axis) {
@@ -147,9 +145,8 @@ Dim find_element(const Shape& shape, const report::ExplainRequest& request,
     j = j * shape[axis] + i;
   }
   if (is_inside) return j;
-  found.problem = "the index is not inside " + found.tensor + " of shape " + to_string(shape);
-  found.advice = "the last element is " + element_text(found.tensor, shape, shape.size() - 1);
-  return 0;
+  support::refuse_usage("the index is not inside " + tensor + " of shape " + to_string(shape),
+                        "the last element is " + element_text(tensor, shape, shape.size() - 1));
 }
 
 void follow_paths(const Subject& subject, const Tensor& x, Dim j, const Array& v,
@@ -181,12 +178,13 @@ void follow_paths(const Subject& subject, const Tensor& x, Dim j, const Array& v
 
 }  // namespace
 
-std::vector<report::CheckRow> check_gradients(const report::CheckRequest& request) {
+std::vector<report::CheckRow> check_gradients(const std::vector<std::string>& names,
+                                              std::uint64_t seed) {
   std::vector<report::CheckRow> rows;
   for (const GradientCase& row : gradient_cases()) {
-    if (!is_wanted(row.name, request.names)) continue;
-    const Subject subject = row.make(request.seed);
-    rows.push_back(row_of(row, gradcheck(subject.f, subject.inputs, {.seed = request.seed})));
+    if (!is_wanted(row.name, names)) continue;
+    const Subject subject = row.make(seed);
+    rows.push_back(row_of(row, gradcheck(subject.f, subject.inputs, {.seed = seed})));
   }
   return rows;
 }
@@ -197,24 +195,122 @@ std::vector<std::string> gradient_names() {
   return names;
 }
 
+namespace {
+
+constexpr double float_tolerance = 1e-4;
+
+report::Numbers numbers_of(const std::string& name, const Array& x) {
+  report::Numbers numbers{name, {x.shape().begin(), x.shape().end()}, {}};
+  for (Dim j = 0; j < x.size(); ++j) numbers.numbers.push_back(static_cast<float>(value_of(x[j])));
+  return numbers;
+}
+
+/// The problem of one call, and its errors in `result`.
+GradcheckReport compare_call(const Subject& subject, const Array& v,
+                             const std::vector<report::Numbers>& answer,
+                             report::AgainstResult& result) {
+  GradcheckReport found;
+  found.wrong_by_dual = true;
+  const auto compare = [&](const std::string& name, const Shape& shape, std::size_t at,
+                           const std::vector<double>& expected, const std::vector<double>& scales) {
+    std::vector<WrongElement> worst;
+    std::vector<double> analytic;
+    if (expected.empty()) return analytic;
+    const double least = 0.01 * *std::max_element(scales.begin(), scales.end());
+    for (std::size_t j = 0; j < expected.size(); ++j) {
+      const double number = answer[at].numbers[j],
+                   error = std::abs(number - expected[j]) / std::max(scales[j], least);
+      const bool is_right = number == expected[j] || error <= float_tolerance;
+      analytic.push_back(is_right ? expected[j] : number);
+      if (!is_right) add_worst(worst, {j, number, expected[j], error});
+      if (number != expected[j] && !(error <= result.max_error)) result.max_error = error;
+    }
+    result.elements += std::ssize(expected);
+    found.elements += std::ssize(expected);
+    if (worst.empty() || !found.problem.empty()) return analytic;
+    for (const WrongElement& e : worst)
+      found.worst.push_back({index_text(shape, static_cast<Dim>(e.index)), e.analytic, e.expected});
+    found.problem = at == 0 ? "the output is wrong" : "the gradient is wrong";
+    found.tensor = name;
+    found.index = found.worst[0].index;
+    found.analytic = found.worst[0].analytic;
+    found.expected = found.worst[0].expected;
+    return analytic;
+  };
+  const Array y = subject.f().value();
+  const std::vector<double> outputs = to_vector(y);
+  double size = 0;
+  for (const double x : outputs) size = std::max(size, std::abs(x));
+  compare("y", y.shape(), 0, outputs, std::vector<double>(outputs.size(), size));
+  const Oracle oracle{Method::dual, subject.f, v, gradcheck_tolerance_dual};
+  for (std::size_t p = 0; p < subject.inputs.size() && found.problem.empty(); ++p) {
+    const Tensor& x = subject.inputs[p].tensor;
+    std::vector<double> expected, scales;
+    for (Dim j = 0; j < x.size(); ++j) {
+      const Derivative slope = oracle.at(x, j, 0);
+      expected.push_back(slope.value);
+      scales.push_back(slope.scale);
+    }
+    const std::vector<double> analytic =
+        compare("d" + short_name(subject, p), x.shape(), p + 1, expected, scales);
+    if (found.problem.empty()) continue;
+    // Numbers of float agree in fewer digits than a cause needs, but for the largest ones.
+    const double zero = 2e-7 * *std::max_element(scales.begin(), scales.end());
+    found.likely_cause = diagnose(analytic, expected, x.shape(), zero,
+                                  known_mistakes(subject.f, subject.inputs, p, v),
+                                  known_summands(subject.f, subject.inputs, p, v))
+                             .cause;
+  }
+  found.ok = found.problem.empty();
+  found.max_error_dual = result.max_error;
+  found.max_error_differences = infinity;
+  return found;
+}
+
+}  // namespace
+
+report::AgainstResult check_against(const std::string& row, std::uint64_t seed,
+                                    const report::Program& program) {
+  report::AgainstResult result;
+  const std::vector<GradientCase>& cases = gradient_cases();
+  const auto known = std::find_if(cases.begin(), cases.end(),
+                                  [&](const GradientCase& c) { return c.name == row; });
+  for (std::uint64_t call = 0; call < 3 && result.problem.empty(); ++call) {
+    const Subject subject = known->make(seed + call);
+    std::vector<report::Numbers> inputs, answer{{"y", {}, {}}};
+    for (std::size_t p = 0; p < subject.inputs.size(); ++p) {
+      const Tensor& x = subject.inputs[p].tensor;
+      inputs.push_back(numbers_of(short_name(subject, p), x.value()));
+      for (Dim j = 0; j < x.size(); ++j)  // as the program gets them
+        x.write()[j] = Real(inputs[p].numbers[static_cast<std::size_t>(j)]);
+      answer.push_back({"d" + inputs[p].name, inputs[p].shape, {}});
+    }
+    Array v = random_cotangent(subject.f().shape(), seed + call);
+    inputs.push_back(numbers_of("dy", v));
+    for (Dim i = 0; i < v.size(); ++i)
+      v.write()[i] = Real(inputs.back().numbers[static_cast<std::size_t>(i)]);
+    answer[0].shape = inputs.back().shape;
+    program(inputs, answer);
+    const GradcheckReport found = compare_call(subject, v, answer, result);
+    if (found.ok) continue;
+    result.problem = to_string(found);
+    for (const auto& [ours, theirs] : {std::pair("by backward(), ", "by the program, "),
+                                       std::pair("by backward()  ", "by program     ")})
+      if (const std::size_t place = result.problem.find(ours); place != std::string::npos)
+        result.problem.replace(place, std::string(ours).size(), theirs);
+  }
+  return result;
+}
+
 report::Explanation explain_gradient(const report::ExplainRequest& request) {
-  report::Explanation found;
   const std::vector<GradientCase>& cases = gradient_cases();
   const auto known = std::find_if(cases.begin(), cases.end(),
                                   [&](const GradientCase& c) { return c.name == request.row; });
-  if (known == cases.end()) {
-    found.problem = "no row has exactly this name";
-    return found;
-  }
   const Subject subject = known->make(request.seed);
-  const std::size_t p = find_tensor(subject, request, found);
-  if (!found.problem.empty()) return found;
+  const std::size_t p = find_tensor(subject, request);
   const Tensor& x = subject.inputs[p].tensor;
-  found.row = request.row;
-  found.tensor = short_name(subject, p);
-  const Dim j = find_element(x.shape(), request, found);
-  if (!found.problem.empty()) return found;
-
+  report::Explanation found{request.row, short_name(subject, p)};
+  const Dim j = find_element(x.shape(), request, found.tensor);
   found.element = element_text(found.tensor, x.shape(), j);
   found.tensor_shape = to_string(x.shape());
   Array v;

@@ -1,5 +1,7 @@
 #include "examples/fledge/train/events.h"
 
+#include <algorithm>
+
 #include "examples/fledge/attention.h"
 #include "examples/fledge/train/source.h"
 
@@ -9,11 +11,12 @@ namespace {
 
 using Members = Json::Members;
 
+constexpr const char* table_names[] = {"unigram", "bigram", "trigram", "fourgram"};
+
 Json as_json(const Baselines& baselines) {
-  static constexpr const char* names[] = {"unigram", "bigram", "trigram", "fourgram"};
   Members members{{"uniform", baselines.uniform}};
   for (std::size_t n = 0; n < baselines.counting.size(); ++n)
-    members.emplace_back(names[n], baselines.counting[n]);
+    members.emplace_back(table_names[n], baselines.counting[n]);
   return Json::object(members);
 }
 
@@ -116,6 +119,67 @@ EventLine line_of(const Event& event) {
     return {logged, logged};
   }
   return {logged, Json::object(members).text()};
+}
+
+std::optional<std::pair<double, double>> RunCurves::best() const {
+  const Points& points = held_out.empty() ? training : held_out;
+  if (points.empty()) return {};
+  return *std::min_element(points.begin(), points.end(),
+                           [](const auto& a, const auto& b) { return a.second < b.second; });
+}
+
+namespace {
+
+void add_event(RunCurves& run, const JsonValue& event) {
+  const std::string type = event["type"].string();
+  if (type == "start") {
+    const JsonValue tables = event["baselines"];
+    run.guessing = tables["uniform"].number();
+    run.counting.clear();
+    for (const char* name : table_names)
+      if (tables.has(name)) run.counting.push_back(tables[name].number());
+  } else if (type == "overfitting") {
+    run.overfits_since = event["since"].number();
+  } else if (type == "step" || type == "eval") {
+    if (type == "step") {
+      std::vector<std::string>& row = run.steps.emplace_back();
+      for (const char* name : {"step", "loss", "held_out_loss", "lr", "grad_norm"})
+        row.push_back(event.find(name).is_null() ? "" : event[name].shown());
+    }
+    const char* const key = type == "step" ? "loss" : "held_out_loss";
+    if (event[key].is_null()) return;  // a loss that is not finite
+    (type == "step" ? run.training : run.held_out)
+        .emplace_back(event["step"].number(), event[key].number());
+  }
+}
+
+}  // namespace
+
+RunCurves curves_of_events(std::string_view lines) {
+  RunCurves run;
+  for (const std::string& line : event_lines(lines)) try {
+      add_event(run, read_json(line));
+    } catch (const FormatError&) {
+      continue;  // of another program
+    }
+  return run;
+}
+
+support::LinePlot plot_of(const RunCurves& run) {
+  support::LinePlot plot;
+  plot.curves.push_back({"training loss", "·", ".", run.training});
+  if (!run.held_out.empty())
+    plot.curves.push_back({"held-out loss, best" + support::formatted(" %.4f", run.best()->second),
+                           "●", "o", run.held_out});
+  if (run.guessing) plot.levels.push_back({"guessing", *run.guessing});
+  if (!run.counting.empty())
+    plot.levels.push_back(
+        {"best counting table", *std::min_element(run.counting.begin(), run.counting.end())});
+  if (!run.held_out.empty()) plot.best = run.best()->first;
+  // The run said that it overfits since the best step, and no better one came after it.
+  plot.is_worse_after = plot.best && plot.best == run.overfits_since;
+  plot.top = run.top();
+  return plot;
 }
 
 std::vector<std::string> event_lines(std::string_view log) {

@@ -87,6 +87,34 @@ struct EventLine {
 };
 EventLine line_of(const Event& event);
 
+/// The losses of a run over its steps, collected while it trains or from its log.
+struct RunCurves {
+  using Points = std::vector<std::pair<double, double>>;  // step and loss, in nats per token
+
+  std::string name;  // the folder
+  Points training, held_out;
+  /// Of each step that was logged: step, loss, held-out loss, learning rate, norm of the gradients,
+  /// as the log has them; "" for a number that is missing or not finite.
+  std::vector<std::vector<std::string>> steps;
+  std::optional<double> guessing;        // ln V
+  std::vector<double> counting;          // of tables with 0, 1, … tokens of history
+  std::optional<double> overfits_since;  // a step, as the run said it
+
+  /// The lowest held-out loss (of training, if nothing is held out) and its step.
+  std::optional<std::pair<double, double>> best() const;
+  /// Losses far above guessing are those of the first steps, or of a run that diverges: a plot has
+  /// them at its upper edge.
+  std::optional<double> top() const {
+    return guessing ? std::optional(1.1 * *guessing) : std::nullopt;
+  }
+};
+
+/// The events of a log: "start" has the tables, "step" the training losses, "eval" the
+/// held-out losses, "overfitting" since when. Lines that are no such event are skipped.
+RunCurves curves_of_events(std::string_view lines);
+/// One run: training and held-out loss, with guessing and the best table as labelled lines.
+support::LinePlot plot_of(const RunCurves& run);
+
 /// The lines of a log. The last is left out if it has no end: the run was killed while it wrote it.
 std::vector<std::string> event_lines(std::string_view log);
 

@@ -12,7 +12,6 @@
 #include "examples/support/text.h"
 #include "nn/generate/sampler.h"
 #include "nn/inspect/ngram_losses.h"
-#include "nn/inspect/verbatim_overlap.h"
 #include "nn/train/defaults.h"
 
 namespace fledge::train {
@@ -38,7 +37,15 @@ std::string variant_report(const Recipe& recipe) {
     for (const std::string& word : words) text += (text.empty() ? title + ": " : ", ") + word;
     return text.empty() ? text : text + ". ";
   };
-  std::string text = listed("Left out", words_of_none(recipe)) +
+  std::vector<std::string> forms;
+  for (const auto& [part, word] : forms_of(recipe)) {
+    const bool is_switch = part == "qk_norm" || part == "sink" || part == "exclusive";
+    forms.push_back((part == "qk_norm"     ? "QK-norm"
+                     : part == "key_heads" ? "key heads"
+                                           : part) +
+                    (is_switch ? "" : " " + word));
+  }
+  std::string text = listed("Not as in GPT-2", forms) + listed("Left out", words_of_none(recipe)) +
                      listed("Frozen", words_of_none(recipe.learned)) +
                      (recipe.tie_qk ? "W_Q and W_K are the same matrix. " : "");
   if (!text.empty()) text.pop_back();
@@ -444,7 +451,7 @@ void report_result(Run& run) {
   const auto loss = [&] {
     return run.trainer.loss_on(run.corpus.valid, run.config.training.batch);
   };
-  double last = run.store.finite_loss();
+  double last = run.trainer.next_loss();
   const double training = run.training_loss();
   if (of_held_out) last = loss();
   double best = last;

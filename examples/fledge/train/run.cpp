@@ -6,10 +6,13 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 
 #include "engine/base/interrupt.h"
+#include "examples/fledge/train/recorded_page.h"
 #include "examples/fledge/train/source.h"
 #include "examples/fledge/trained_model.h"
+#include "examples/page/page_file.h"
 #include "examples/support/text.h"
 #include "nn/io/checksum.h"
 #include "nn/train/step_cost.h"
@@ -88,19 +91,32 @@ void open_folder(Run& run, const std::string& own_name) {
                                    : "Nothing is saved (--no-save).");
 }
 
+// The page of a run with --page.
+page::Page page_of(const Run& run, std::int64_t kept_step, const std::string& events) {
+  const RunConfig settings{run.config, run.corpus.tokenizer, run.page_text.size(),
+                           hash_of(run.page_text)};
+  return recorded_page(settings, run.model, run.page_text, "", kept_step, events);
+}
+
+// Snapshots are events of the run, so a resumed run has those from before, and goes on with them.
 void begin_page(Run& run, const std::string& text) {
   const std::string& events = run.store.kept_events();
-  if (run.config.page.empty() && !has_snapshots(events)) return;
+  const bool has_snapshots = events.find("{\"type\":\"snapshot\",") != std::string::npos;
+  if (run.config.page.empty() && !has_snapshots) return;
+  run.snapshots =
+      page::recorded_steps(run.config.training.schedule.steps, count_parameters(run.model));
+  if (run.config.page.empty()) return;
+  run.page_text = text;
+  require_page_place(run.config);
+  // The page of the run until here, so that a damaged event is found before the training.
   support::with_advice(
       "restore the file, or begin a new run in another folder with -o",
-      [&] {
-        run.page = std::make_unique<PageRecorder>(
-            RunConfig{run.config, run.corpus.tokenizer, text.size(), hash_of(text)}, run.model,
-            text);
-        // The page of the run until here, so that a damaged event is found before the training.
-        if (!run.config.page.empty()) run.page->page(run.store.kept_step(), events);
-      },
+      [&] { page_of(run, run.store.kept_step(), events); },
       support::quoted(run.config.folder() + "/" + log_file));
+}
+
+bool has_snapshot(const Run& run, std::int64_t step) {
+  return std::binary_search(run.snapshots.begin(), run.snapshots.end(), step);
 }
 
 // The line of an event, for the log and --json. A run that is resumed has its "start" already.
@@ -120,7 +136,15 @@ void write_page_at_end(Run& run, const Event& event) {
   if (end->status == "diverged") return run.screen->say("No page was written: the run diverged.");
   run.store.sync_events();
   const std::int64_t kept = end->status == "ok" ? run.store.kept_step() : run.store.step();
-  run.screen->say(run.page->write(kept, run.store.events()));
+  const std::string& path = run.config.page;
+  const std::vector<std::string> notices =
+      page::write_page(path, page_of(run, kept, run.store.events()));
+  std::string text =
+      "The page is in " + printable(path) + " (" +
+      formatted("%.0f kB", static_cast<double>(std::filesystem::file_size(path)) / 1000) +
+      "): open it in a browser.";
+  for (const std::string& sentence : notices) text += " " + sentence;
+  run.screen->say(text);
 }
 
 }  // namespace
@@ -292,8 +316,7 @@ void follow(Run& run, const Trainer::Step step) {
       seen.emplace_back(std::move(pair));
   if (is_sampled(config, n) && run.shows_samples())
     seen.emplace_back(Sampled{n, draw_sample(run.trainer, config, run.corpus, sample_tokens, n)});
-  if (run.page)
-    for (Event& event : run.page->look(n)) seen.push_back(std::move(event));
+  if (has_snapshot(run, n)) seen.emplace_back(Snapshot{page::snapshot_event(run.model, n)});
 
   const InterruptScope not_interrupted(nullptr);
   run.store.record(held_out);
@@ -310,8 +333,8 @@ void follow(Run& run, const Trainer::Step step) {
 // An interrupt during Trainer::step() leaves the model as it was; one after it leaves a step that is
 // noted as unrecorded. So each save is of a whole step, and no weights are copied for it.
 void take_steps(Run& run) {
-  if (run.page && run.store.step() == 0)
-    for (const Event& event : run.page->look(0)) run.emit(event);
+  if (run.store.step() == 0 && has_snapshot(run, 0))
+    run.emit(Snapshot{page::snapshot_event(run.model, 0)});
   while (!run.store.is_over()) {
     check_interrupt();
     if (!run.store.notes().unrecorded) run.store.take(run.trainer.step());

@@ -7,7 +7,6 @@
 
 #include <memory>
 
-#include "examples/fledge/train/page_recorder.h"
 #include "examples/fledge/train/screen.h"
 #include "examples/fledge/train/store.h"
 
@@ -37,9 +36,10 @@ struct Run {
   LanguageModel model;  // shares its parameters with the trainer
   Trainer trainer;
   Store store;
-  std::vector<WordPair> pairs;         // of --watch
-  std::vector<Probe> sentences;        // of --probe
-  std::unique_ptr<PageRecorder> page;  // null: no snapshots
+  std::vector<WordPair> pairs;          // of --watch
+  std::vector<Probe> sentences;         // of --probe
+  std::string page_text;                // the text, with --page
+  std::vector<std::int64_t> snapshots;  // the steps whose weights are events of the run, for a page
   std::vector<Observer> observers;
   std::string chosen;     // which options were chosen from the text
   Baselines baselines;    // counted before the first step

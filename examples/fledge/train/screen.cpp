@@ -19,15 +19,11 @@ constexpr std::size_t curve_points = 10;
 // Of the plot, and of a terminal that has room for it above the bar.
 constexpr int plot_rows = 12, tall_rows = 36;
 
-/// "309k tokens/s"
+/// " 309k tokens/s"
 std::string tokens_text(double tokens_per_second) {
   if (!(tokens_per_second > 0)) return "";
-  return formatted(tokens_per_second < 10e3 ? "%.1f" : "%.0f", tokens_per_second / 1e3) +
+  return formatted(tokens_per_second < 10e3 ? " %.1f" : " %.0f", tokens_per_second / 1e3) +
          "k tokens/s";
-}
-
-double remaining(const Progress& s, double steps_per_second) {
-  return steps_per_second > 0 ? static_cast<double>(s.steps - s.step) / steps_per_second : NAN;
 }
 
 // Some of the losses so far, evenly spaced.
@@ -44,55 +40,6 @@ double tokens_of_step(const TrainConfig& config, const TokenText& text) {
   const auto passes = static_cast<double>(config.training.batch * config.training.accumulate);
   if (text.documents() == 0) return passes * static_cast<double>(config.sizes.context);
   return passes * static_cast<double>(text.size()) / static_cast<double>(text.documents());
-}
-
-// What the screen measures itself.
-struct Speed {
-  double elapsed = 0, steps_per_second = 0;  // 0: not known yet
-};
-
-// The progress in one line of at most columns − 1 cells:
-//
-//   62%|#####   | 1,240/2,000 loss 0.612 held-out 0.710 309k tokens/s 0:02 left
-//
-// A line that is too long loses, in this order: the pair, the curve, the elapsed time, the bar, the
-// tokens per second, the held-out loss.
-std::string bar_line(const Progress& s, const std::vector<double>& curve, Speed speed, int columns,
-                     bool unicode) {
-  const double fraction =
-      s.steps > 0 ? static_cast<double>(s.step) / static_cast<double>(s.steps) : 0;
-  const std::string percent = formatted("%3.0f%%", 100 * fraction);
-  const std::string steps =
-      " " + thousands(s.step) + "/" + thousands(s.steps) + formatted(" loss %.3f", s.loss);
-  const std::string left = " " + clock_text(remaining(s, speed.steps_per_second)) + " left";
-  std::string bar = "|" + support::bar(fraction, 8, unicode) + "|";
-  std::string drawn = curve.size() > 1 ? " " + support::sparkline(curve, unicode) : "";
-  std::string held_out =
-      std::isfinite(s.validation) ? formatted(" held-out %.3f", s.validation) : "";
-  std::string tokens = tokens_text(s.tokens * speed.steps_per_second);
-  if (!tokens.empty()) tokens.insert(0, " ");
-  std::string elapsed = " " + clock_text(speed.elapsed) + " +";
-  std::string pair = s.pair.empty() ? "" : "  " + s.pair;
-  const auto line = [&] {
-    return percent + bar + steps + drawn + held_out + tokens + elapsed + left + pair;
-  };
-  for (std::string* part : {&pair, &drawn, &elapsed, &bar, &tokens, &held_out}) {
-    if (display_width(line()) < columns) break;
-    part->clear();
-  }
-  return support::cut(line(), std::max(columns - 1, 1), "");
-}
-
-// step=1240 of=2000 loss=0.6120 …, for grep and awk.
-std::string plain_line(const Progress& s, Speed speed) {
-  const double rate = speed.steps_per_second;
-  return "step=" + std::to_string(s.step) + " of=" + std::to_string(s.steps) +
-         formatted(" loss=%.4f", s.loss) +
-         (std::isfinite(s.validation) ? formatted(" held_out=%.4f", s.validation) : "") +
-         formatted(" lr=%.3g", s.rate) +
-         (rate > 0 ? formatted(" tokens_per_s=%.0f", s.tokens * rate) : "") +
-         formatted(" elapsed=%.1fs", speed.elapsed) +
-         (rate > 0 ? formatted(" left=%.0fs", remaining(s, rate)) : "");
 }
 
 }  // namespace
@@ -145,18 +92,66 @@ void Screen::warn(std::string_view lines) {
   std::fflush(stderr);
 }
 
+double Screen::seconds_left() const {
+  return steps_per_second_ > 0 ? static_cast<double>(steps_ - step_) / steps_per_second_ : NAN;
+}
+
+// The progress in one line of at most columns − 1 cells:
+//
+//   62%|#####   | 1,240/2,000 loss 0.612 held-out 0.710 309k tokens/s 0:02 left
+//
+// A line that is too long loses, in this order: the pair, the curve, the elapsed time, the bar, the
+// tokens per second, the held-out loss.
+std::string Screen::bar_line(int columns) const {
+  const bool unicode = unicode_wanted();
+  const double fraction = steps_ > 0 ? static_cast<double>(step_) / static_cast<double>(steps_) : 0;
+  const std::vector<double> curve = thinned(curves_.training);
+  const std::string percent = formatted("%3.0f%%", 100 * fraction);
+  const std::string steps = " " + thousands(step_) + "/" + thousands(steps_) +
+                            formatted(" loss %.3f", curves_.training.back().second);
+  const std::string left = " " + clock_text(seconds_left()) + " left";
+  std::string bar = "|" + support::bar(fraction, 8, unicode) + "|";
+  std::string drawn = curve.size() > 1 ? " " + support::sparkline(curve, unicode) : "";
+  std::string held_out =
+      curves_.held_out.empty() ? "" : formatted(" held-out %.3f", curves_.held_out.back().second);
+  std::string tokens = tokens_text(tokens_ * steps_per_second_);
+  std::string elapsed = " " + clock_text(this->elapsed()) + " +";
+  std::string pair = pair_.empty() ? "" : "  " + pair_;
+  const auto line = [&] {
+    return percent + bar + steps + drawn + held_out + tokens + elapsed + left + pair;
+  };
+  for (std::string* part : {&pair, &drawn, &elapsed, &bar, &tokens, &held_out}) {
+    if (display_width(line()) < columns) break;
+    part->clear();
+  }
+  return support::cut(line(), std::max(columns - 1, 1), "");
+}
+
+// step=1240 of=2000 loss=0.6120 …, for grep and awk.
+std::string Screen::plain_line() const {
+  const double speed = steps_per_second_;
+  return "step=" + std::to_string(step_) + " of=" + std::to_string(steps_) +
+         formatted(" loss=%.4f", curves_.training.back().second) +
+         (curves_.held_out.empty() ? ""
+                                   : formatted(" held_out=%.4f", curves_.held_out.back().second)) +
+         formatted(" lr=%.3g", rate_) +
+         (speed > 0 ? formatted(" tokens_per_s=%.0f", tokens_ * speed) : "") +
+         formatted(" elapsed=%.1fs", elapsed()) +
+         (speed > 0 ? formatted(" left=%.0fs", seconds_left()) : "");
+}
+
 void Screen::show_progress() {
   const Clock::time_point now = Clock::now();
   if (counted_step_ < 0) {  // the first step that is shown starts the clock of the speed
-    counted_step_ = progress_.step;
+    counted_step_ = step_;
     counted_ = now;
   }
   const double since = std::chrono::duration<double>(now - counted_).count();
-  if (since >= 0.2 && progress_.step > counted_step_) {  // an exponential mean over about a second
-    const double rate = static_cast<double>(progress_.step - counted_step_) / since;
+  if (since >= 0.2 && step_ > counted_step_) {  // an exponential mean over about a second
+    const double rate = static_cast<double>(step_ - counted_step_) / since;
     const double weight = steps_per_second_ > 0 ? 1 - std::exp(-since) : 1;
     steps_per_second_ += weight * (rate - steps_per_second_);
-    counted_step_ = progress_.step;
+    counted_step_ = step_;
     counted_ = now;
   }
   if (quiet_) return;
@@ -168,28 +163,22 @@ void Screen::show_progress() {
 }
 
 void Screen::draw(bool shows_plot) {
-  drawn_step_ = progress_.step;
-  const Speed speed{elapsed(), steps_per_second_};
-  if (!bar_) {
-    warn(plain_line(progress_, speed));
-    return;
-  }
+  drawn_step_ = step_;
+  if (!bar_) return warn(plain_line());
   const int columns = terminal_width(stderr);
   std::string picture;
   if (shows_plot && support::terminal_height(stderr) >= tall_rows)
     picture = support::plot_text(plot_of(curves_), columns - 1, plot_rows);
-  const std::string line =
-      bar_line(progress_, thinned(curves_.training), speed, columns, unicode_wanted());
   wipe();
-  std::fprintf(stderr, "%s%s", picture.c_str(), line.c_str());
+  std::fputs((picture + bar_line(columns)).c_str(), stderr);
   std::fflush(stderr);
   lines_on_screen_ = 1 + static_cast<int>(std::count(picture.begin(), picture.end(), '\n'));
 }
 
 void Screen::finish() {
-  if (quiet_ || progress_.step == 0) return;
+  if (quiet_ || step_ == 0) return;
   wipe();
-  if (bar_ || drawn_step_ != progress_.step) draw(false);  // the last state is one line
+  if (bar_ || drawn_step_ != step_) draw(false);  // the last state is one line
   if (lines_on_screen_ > 0) std::fputs("\n", stderr);
   lines_on_screen_ = 0;
 }
@@ -207,22 +196,19 @@ void Screen::on_event(const Event& event) {
 void Screen::show(const Started& event) {
   curves_.guessing = event.baselines.uniform;
   if (!event.config.sizes.recipe.sees_later_tokens()) curves_.counting = event.baselines.counting;
-  progress_.steps = event.config.training.schedule.steps;
-  progress_.tokens = tokens_of_step(event.config, event.corpus.train);
-  if (!curves_.held_out.empty()) progress_.validation = curves_.held_out.back().second;
+  steps_ = event.config.training.schedule.steps;
+  tokens_ = tokens_of_step(event.config, event.corpus.train);
 }
 
 void Screen::show(const Stepped& event) {
   const auto& [number, loss, norm, rate] = event.step;
   curves_.training.emplace_back(static_cast<double>(number), loss);
-  progress_.step = number;
-  progress_.loss = loss;
-  progress_.rate = rate;
+  step_ = number;
+  rate_ = rate;
 }
 
 void Screen::show(const Evaluated& event) {
   curves_.held_out.emplace_back(static_cast<double>(event.step), event.held_out);
-  progress_.validation = event.held_out;
 }
 
 void Screen::show(const Overfitting& event) {
@@ -237,7 +223,7 @@ void Screen::show(const PairMeasurement& event) {
   const auto& [step, words, is_first, control, pair, control_pair] = event;
   const std::string name = printable(words.word) + " -> " + printable(words.looks_at);
   const auto percent = [](double share) { return formatted("%.0f %%", 100 * share); };
-  if (is_first) progress_.pair = name + " " + percent(pair.attention);
+  if (is_first) pair_ = name + " " + percent(pair.attention);
   const bool has_control = control_pair.pairs > 0;
   const std::string head = "  step " + thousands(step) + ": ";
   const std::string even = percent(pair.chance), second = support::quoted(control);

@@ -10,20 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "examples/fledge/run_curves.h"
 #include "examples/fledge/train/events.h"
 
 namespace fledge::train {
-
-/// The progress of a run after a step.
-struct Progress {
-  std::int64_t step = 0, steps = 0;
-  double loss = 0;               // of this step
-  double validation = INFINITY;  // the last one; infinite: there is none
-  double rate = 0;
-  double tokens = 0;   // of a step, on average
-  std::string pair{};  // the first watched pair: "walk->birds 0.38"; empty: none
-};
 
 /// "0:03", "1:02:07"; "-" for a time that is not known.
 std::string clock_text(double seconds);
@@ -79,17 +68,21 @@ class Screen {
   void show(const Other&) {}
   void warn_wrapped(const std::string& line);
   void say_picture(std::string picture);
+  std::string bar_line(int columns) const;
+  std::string plain_line() const;
+  double seconds_left() const;
   void draw(bool shows_plot);
   void wipe();
 
   bool quiet_, bar_;
-  RunCurves curves_;
+  RunCurves curves_;             // the last losses are those of the progress
   std::set<std::string> known_;  // the watched pairs whose line has been explained
   Clock::time_point began_ = Clock::now(), drawn_{}, counted_ = began_;
-  std::int64_t counted_step_ = -1, drawn_step_ = -1;
-  double steps_per_second_ = 0;
-  Progress progress_;
-  int lines_on_screen_ = 0;  // of the plot and the bar
+  std::int64_t step_ = 0, steps_ = 0, counted_step_ = -1, drawn_step_ = -1;
+  double rate_ = 0, tokens_ = 0;  // learning rate; tokens of a step, on average
+  double steps_per_second_ = 0;   // 0: not known yet
+  std::string pair_;              // the first watched pair: "walk->birds 0.38"; "": none
+  int lines_on_screen_ = 0;       // of the plot and the bar
 };
 
 }  // namespace fledge::train

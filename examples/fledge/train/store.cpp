@@ -58,10 +58,14 @@ constexpr double least_rise = 0.02;
 // The beginning of the last event of a run that was not stopped.
 constexpr std::string_view end_of_run = R"({"type":"end","status":"ok",)";
 
-// All bytes of the log; "" if there is none. Throws FileError if it is no regular file.
-std::string read_log(const Folder& folder) {
+// The first `most` bytes of an open log, "" of none. The rest, which may be long, is not read.
+std::string read_log(const std::optional<ByteSource>& log, const Folder& folder,
+                     std::uint64_t most = most_file_size) {
   constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
-  return folder.read(log_file, most_bytes).value_or("");
+  const std::uint64_t bytes = std::min(most, log ? log->size() : 0);
+  if (bytes > most_bytes)
+    throw FileError("read", folder.file(log_file), "its run has more than 1 GiB of events");
+  return log ? log->beginning(bytes) : "";
 }
 
 bool is_out_of_patience(const TrainConfig& settings, std::int64_t since_best) {
@@ -74,10 +78,12 @@ bool is_over(const TrainConfig& settings, const RunNotes& notes) {
 }
 
 // The lines of a log that belong to the saved run with these notes.
-std::string lines_of_run(std::string log, const RunNotes& notes, bool is_over) {
-  if (!is_over) log.resize(std::min(log.size(), static_cast<std::size_t>(notes.log_bytes)));
-  log.resize(log.rfind('\n') + 1);  // npos + 1 is 0
-  return log;
+std::string lines_of_run(const std::optional<ByteSource>& log, const Folder& folder,
+                         const RunNotes& notes, bool is_over) {
+  std::string lines =
+      read_log(log, folder, is_over ? most_file_size : static_cast<std::uint64_t>(notes.log_bytes));
+  lines.resize(lines.rfind('\n') + 1);  // npos + 1 is 0
+  return lines;
 }
 
 }  // namespace
@@ -100,12 +106,14 @@ SavedRun open_run(const Folder& folder) {
       path);
 }
 
-// The log is read first: while a new run takes this one's place, the notes are not older than it.
+// The log is opened first: while a new run takes this one's place, the notes are not older than it.
 std::string saved_events(const Folder& folder) {
-  std::string log = with_advice(damage_advice_of_run, [&] { return read_log(folder); });
-  const SavedRun run = open_run(folder);
-  const RunNotes& notes = run.checkpoint.notes;
-  return lines_of_run(std::move(log), notes, is_over(run.config.settings, notes));
+  return with_advice(damage_advice_of_run, [&] {
+    const std::optional<ByteSource> log = folder.open(log_file);
+    const SavedRun run = open_run(folder);
+    const RunNotes& notes = run.checkpoint.notes;
+    return lines_of_run(log, folder, notes, is_over(run.config.settings, notes));
+  });
 }
 
 std::string run_name(const std::string& text_path) {
@@ -245,7 +253,9 @@ bool Store::is_out_of_patience() const {
 
 bool Store::is_over() const { return train::is_over(*config_, notes_); }
 
-std::string Store::events() const { return folder_ ? read_log(*folder_) : waiting_; }
+std::string Store::events() const {
+  return folder_ ? read_log(folder_->open(log_file), *folder_) : waiting_;
+}
 
 bool Store::begin(bool must_be_new) {
   with_advice(
@@ -280,11 +290,11 @@ void Store::load(const SavedRun& run) {
   notes_ = saved.notes;
   has_new_settings_ = saved.settings != settings_;
   saved_step_ = step();
-  const std::string log = read_log(*folder_);
-  kept_events_ = lines_of_run(log, notes_, is_over());
+  const std::optional<ByteSource> log = folder_->open(log_file);
+  kept_events_ = lines_of_run(log, *folder_, notes_, is_over());
   const std::size_t last = kept_events_.rfind('\n', kept_events_.size() - 2) + 1;
   has_end_ = is_over() && kept_events_.compare(last, end_of_run.size(), end_of_run) == 0;
-  if (!has_end_) kept_events_ = lines_of_run(log, notes_, false);
+  if (!has_end_) kept_events_ = lines_of_run(log, *folder_, notes_, false);
 }
 
 bool Store::go_on() {
@@ -362,14 +372,6 @@ void Store::sync_events() {
   if (!sync_file(*log_)) throw WriteError("sync", folder_->file(log_file), errno);
 }
 
-double Store::finite_loss(bool is_quick) const {
-  if (!is_quick) return trainer_->next_loss();
-  const double loss = mean_loss(trainer_->model(), corpus_->train, 1, 1);
-  if (!std::isfinite(loss))
-    throw Diverged("the loss is not finite after step " + std::to_string(step()));
-  return loss;
-}
-
 // The state of step 0: its weights follow from the seed.
 Store::Save Store::initial_save() const {
   Rng weights(config_->training.seed);
@@ -399,7 +401,10 @@ void Store::write(const Save& now) {
 
 void Store::save(bool is_quick) {
   if (!folder_) return;
-  const double loss = finite_loss(is_quick);
+  const double loss =
+      is_quick ? mean_loss(trainer_->model(), corpus_->train, 1, 1) : trainer_->next_loss();
+  if (!std::isfinite(loss))
+    throw Diverged("the loss is not finite after step " + std::to_string(step()));
   Save now = this_save();
   write(now);
   if (corpus_->valid.size() <= 1 && loss < guessing_loss()) rollback_ = std::move(now);

@@ -132,7 +132,6 @@ class Store {
   /// loss of the model is not finite: such a model must not be saved. `is_quick`: that is the loss of
   /// one window, not of the next batch.
   void save(bool is_quick = false);
-  double finite_loss(bool is_quick = false) const;
   bool is_save_due() const;
   /// Saves the state if the evaluation of the last step was the best.
   void save_if_best();

@@ -4,16 +4,19 @@
 #include <cmath>
 #include <filesystem>
 
+#include "examples/fledge/train/report.h"
 #include "examples/fledge/train/store.h"
 #include "examples/fledge/train/watch.h"
 #include "examples/support/text.h"
 #include "nn/io/checksum.h"
 #include "nn/io/utf8.h"
 #include "nn/text/tokenizer_json.h"
+#include "nn/train/defaults.h"
+#include "nn/train/step_cost.h"
 
 namespace fledge::train {
 
-using support::formatted, support::refuse_usage;
+using support::counted, support::formatted, support::refuse_usage, support::thousands;
 
 support::Options train_options(TrainConfig& config) {
   using support::Lifetime;
@@ -50,30 +53,50 @@ support::Options train_options(TrainConfig& config) {
               lasting);
   options.also_known_as("--val-split --validation-split");
 
-  options.group("Model");  // what has no default is chosen from the text
+  options.group("Model");
   options.add("--layers", "N", sizes.layers, "blocks of attention and MLP", {1, most_layers},
               of_model);
   options.also_known_as("--n-layer --num-layers --num-hidden-layers");
-  options.without_default();
   options.add("--heads", "N", sizes.heads, "attention heads of each block; they divide the width",
               {1, 10'000}, of_model);
   options.also_known_as("--n-head --num-heads --num-attention-heads");
-  options.without_default();
   // At least 2: the layer norm of a single number is constant, so nothing could be learned.
   options.add("--width", "N", sizes.width, "numbers per token (embedding size)", {2, 1e6},
               of_model);
   options.also_known_as("--n-embd --d-model --hidden-size --embed-dim");
-  options.without_default();
   options.add("--context", "N", sizes.context, "the most tokens that the model looks back over",
               {1, 1e6}, of_model);
   options.also_known_as("--block-size --seq-len --seq-length --max-seq-len --n-ctx");
-  options.without_default();
   options.add("--dropout", "X", sizes.dropout,
               "share of the numbers that training leaves out at random", {0, 0.99}, lasting);
-  options.without_default();
   options.add("--no-bias", "", sizes.bias, "linear layers without bias", {}, of_model);
   options.add("--without", "mask|positions|scale|mlp|value|attention|residual|norm,...",
-              sizes.recipe, "parts to leave out: mask,scale", {}, of_model);
+              config.without, "parts to leave out: mask,scale", {}, of_model);
+  options.add(
+      "--recipe", "gpt2|today", config.recipe,
+      "of what the model is made; today: rotary positions, RMS norms, SwiGLU, QK-norm and no "
+      "biases. The options that follow change a part of it",
+      {}, of_model);
+  options.add("--positions", "learned|rotary", sizes.recipe.position,
+              "a vector for each position, or queries and keys that are rotated", {}, of_model);
+  options.also_known_as("--position-embedding --pos-emb");
+  options.add("--norm", "layer|rms", sizes.recipe.norm, "layer norm, or RMS norm", {}, of_model);
+  options.add("--mlp", "gelu|gelu-exact|swiglu|relu2", sizes.recipe.mlp, "the form of the MLP", {},
+              of_model);
+  options.also_known_as("--activation --activation-function --hidden-act");
+  options.add("--qk-norm", "", sizes.recipe.qk_norm, "RMS norm of each query and each key", {},
+              of_model);
+  options.add("--key-heads", "N", sizes.recipe.key_heads,
+              "heads of keys and values, which the heads share; 0: each its own", {0, 1000},
+              of_model);
+  options.also_known_as("--kv-heads --num-key-value-heads --n-kv-head");
+  options.add("--sink", "", sizes.recipe.sink,
+              "a learned score of each head that lets it attend to nothing", {}, of_model);
+  options.add("--exclusive", "", sizes.recipe.exclusive,
+              "take its own value's direction out of what a token's heads bring", {}, of_model);
+  options.add("--window", "N", sizes.recipe.window,
+              "in each layer a token sees N tokens, itself the last; 0: all", {0, 1e6}, of_model);
+  options.also_known_as("--sliding-window --window-size");
   options.add("--tie-qk", "", sizes.recipe.tie_qk, "W_Q and W_K stay one matrix", {}, lasting);
   options.add("--freeze", "q|k|v,...", sizes.recipe.learned, "matrices that do not learn: q,k", {},
               lasting);
@@ -87,30 +110,30 @@ support::Options train_options(TrainConfig& config) {
   options.group("Training");
   options.add("--steps", "N", schedule.steps, "total training steps", {1, many}, may_change);
   options.also_known_as("--epochs --num-train-epochs --iters --max-iters --max-steps --num-steps");
-  options.without_default();
   options.add("--minutes", "M", config.minutes,
               "without --steps: the work of about M minutes on two cores", {0.01, 1e5}, of_model);
   options.add("--batch", "N", training.batch, "windows (with --lines: lines) in a pass", {1, 1e6},
               lasting);
   options.also_known_as("--batch-size --per-device-train-batch-size");
-  options.without_default();
   options.add("--accumulate", "N", training.accumulate, "passes in a step", {1, 100'000}, lasting);
   options.also_known_as("--gradient-accumulation-steps --grad-accum");
   options.add("--lr", "X", schedule.rate,
               "highest learning rate; with --resume another from there on", {0, most}, may_change);
   options.also_known_as("--learning-rate");
-  options.without_default();
+  options.add("--optimizer", "adamw|muon", training.optimizer,
+              "what moves the matrices of the blocks; all else is moved by adamw", {}, lasting);
+  options.also_known_as("--optim");
+  options.add("--muon-rate", "TIMES", training.muon_times,
+              "the learning rate of --optimizer muon, as a multiple of --lr", {0, most}, lasting);
   options.add("--find-lr", "", config.find_lr, "compare seven rates, 60 steps each; saves nothing");
   options.add("--min-lr", "SHARE", schedule.final_ratio,
               "the last learning rate, as a share of --lr", {0, 1}, lasting);
   options.add("--warmup", "N", schedule.warmup, "steps in which the learning rate rises to --lr",
               {0, many}, lasting);
   options.also_known_as("--warmup-iters --warmup-steps");
-  options.without_default();
   options.add("--decay", "X", training.decay, "weight decay of matrices (times the learning rate)",
               {0, most}, lasting);
   options.also_known_as("--weight-decay --wd");
-  options.without_default();
   options.add("--clip", "X", training.clip, "largest norm of the gradients; 0: no limit", {0, most},
               lasting);
   options.also_known_as("--grad-clip --max-grad-norm");
@@ -119,7 +142,6 @@ support::Options train_options(TrainConfig& config) {
   options.add("--patience", "N", config.patience,
               "stop after N evaluations without a lower held-out loss; 0: never", {0, many},
               lasting);
-  options.without_default();
   options.threads();
 
   options.group("Watching");
@@ -130,7 +152,6 @@ support::Options train_options(TrainConfig& config) {
   options.add("--eval-every", "N", config.evaluate_every,
               "steps between evaluations of the held-out loss", {1, many}, lasting);
   options.also_known_as("--eval-interval --eval-steps");
-  options.without_default();
   options.add("--sample-every", "N", config.sample_every, "steps between samples; 0: ten in all",
               {0, many});
   options.add("--log-every", "N", config.log_every,
@@ -151,6 +172,9 @@ support::Options train_options(TrainConfig& config) {
   options.add("--json", "", config.json, "one JSON object a line on stdout");
   options.add("-q, --quiet", "", config.quiet, "only warnings and errors");
   options.add("--no-progress", "", config.no_progress, "plain lines instead of a bar");
+  // What is chosen from the text (choose_for_text).
+  options.without_default({"--layers", "--heads", "--width", "--context", "--dropout", "--steps",
+                           "--batch", "--lr", "--warmup", "--decay", "--patience", "--eval-every"});
   return options;
 }
 
@@ -206,7 +230,11 @@ std::vector<std::string> read_paths(const JsonValue& json) {
   return paths;
 }
 
-void require_heads(Dim width, Dim heads) {
+void require_heads(Dim width, Dim heads, bool is_rotary) {
+  if (width % heads == 0 && is_rotary && width / heads % 2 != 0)
+    refuse_usage("rotary positions need heads of an even size: --width " + std::to_string(width) +
+                     " / --heads " + std::to_string(heads) + " is " + std::to_string(width / heads),
+                 "use --width " + std::to_string(width + heads));
   if (width % heads == 0) return;
   const Dim below = width / heads * heads, above = below + heads;
   const std::string w = std::to_string(width), h = std::to_string(heads);
@@ -215,6 +243,20 @@ void require_heads(Dim width, Dim heads) {
                    formatted(" = %g)", quotient),
                "use --width " + (below > 0 ? std::to_string(below) + " or " : "") +
                    std::to_string(above) + ", or another number of --heads");
+}
+
+// `name` is --heads, or --width, which the heads divide.
+void require_key_heads(const Recipe& recipe, const std::string& name, Dim size) {
+  const std::string key_heads = "--key-heads " + std::to_string(recipe.key_heads);
+  if (recipe.key_heads == 0) return;
+  if (recipe.values == ValueMatrix::none)
+    refuse_usage(key_heads + " shares values, which --without value leaves out", "use one of them");
+  if (recipe.tie_qk)
+    refuse_usage(key_heads + " shares keys, which --tie-qk makes one with the queries",
+                 "use one of them");
+  if (size % recipe.key_heads != 0)
+    refuse_usage(key_heads + " does not divide " + name + " " + std::to_string(size),
+                 "use --key-heads 1, or another number that divides it");
 }
 
 // Refuses a run that would write over its own text, be it a named file or standard input.
@@ -227,6 +269,29 @@ void require_other_files(const TrainConfig& config) {
           std::filesystem::equivalent(name == "-" ? "/dev/stdin" : name, path, missing))
         refuse_usage("--out " + support::quoted(config.out) + " would write over the text itself",
                      "name another folder: -o run");
+}
+
+// What --recipe, the options of its parts and --without say together.
+void settle_recipe(TrainConfig& config) {
+  Recipe& recipe = config.sizes.recipe;
+  if (config.recipe == TrainConfig::Named::today) {
+    config.choose("--positions", recipe.position, today().position);
+    config.choose("--norm", recipe.norm, today().norm);
+    config.choose("--mlp", recipe.mlp, today().mlp);
+    config.choose("--qk-norm", recipe.qk_norm, today().qk_norm);
+    config.choose("--no-bias", config.sizes.bias, Bias::without);
+  }
+  for (const std::string& part : words_of_none(config.without)) {
+    std::vector<std::string> chosen{part};
+    if (part == "attention") chosen = {"qk-norm", "key-heads", "sink", "exclusive", "window"};
+    for (const std::string& option : chosen)
+      if (config.given.contains("--" + option))
+        refuse_usage("--without " + part + " leaves out what --" + option + " chooses",
+                     "use one of them");
+    recipe.each([&]<class Part>(const std::string& word, Part& member) {
+      if (word == part) member = Part::none;
+    });
+  }
 }
 
 // How a run of the built-in text is shown; it is not saved, so a resumed run needs it again.
@@ -259,7 +324,10 @@ void require_possible(const TrainConfig& config) {
     refuse_usage("--warmup " + std::to_string(warmup) + " is longer than the run",
                  "use --warmup " + std::to_string(steps) + " or less");
   if (is_known("--width") && is_known("--heads"))
-    require_heads(config.sizes.width, config.sizes.heads);
+    require_heads(config.sizes.width, config.sizes.heads,
+                  config.sizes.recipe.position == Position::rotary);
+  if (is_known("--width")) require_key_heads(config.sizes.recipe, "--width", config.sizes.width);
+  if (is_known("--heads")) require_key_heads(config.sizes.recipe, "--heads", config.sizes.heads);
   if (config.given.contains("--minutes") && (!of_own_text || config.given.contains("--steps")))
     refuse_usage(std::string("--minutes decides how many steps are chosen; ") +
                      (of_own_text ? "--steps gives their number"
@@ -271,8 +339,9 @@ void require_possible(const TrainConfig& config) {
 void require_from(const TrainConfig& config) {
   if (config.texts.empty())
     refuse_usage("--from needs a text to train on", "write fledge train FILE --from DIR");
-  for (const char* name :
-       {"--tokens", "--symbols", "--layers", "--heads", "--width", "--no-bias", "--without"})
+  for (const char* name : {"--tokens", "--symbols", "--layers", "--heads", "--width", "--no-bias",
+                           "--without", "--recipe", "--positions", "--norm", "--mlp", "--qk-norm",
+                           "--key-heads", "--sink", "--exclusive", "--window"})
     if (config.given.contains(name))
       refuse_usage(std::string(name) + " is decided by the model of --from", "leave it out");
 }
@@ -313,6 +382,7 @@ TrainConfig train_config(int argc, const char* const* argv) {
                      " is for a run that does",
                  "use one of them");
   if (!config.from.empty()) require_from(config);
+  settle_recipe(config);
   if (config.given.contains("--symbols") && config.corpus.tokens != Tokens::bpe)
     refuse_usage("--symbols is for --tokens bpe",
                  "leave it out: other tokens follow from the text");
@@ -320,6 +390,8 @@ TrainConfig train_config(int argc, const char* const* argv) {
     use_built_in_text(config);
   else if (!config.out.empty())
     require_other_files(config);
+  if (config.given.contains("--muon-rate") && config.training.optimizer != Optimizer::muon)
+    refuse_usage("--muon-rate is for --optimizer muon", "leave it out: adamw has the rate of --lr");
   const double valid = config.corpus.valid;
   if (valid > 1 && valid != std::floor(valid))
     refuse_usage(formatted("--valid must be a share below 1 or a whole number: got %g", valid),
@@ -341,6 +413,75 @@ TrainConfig resumed_config(TrainConfig config, TrainConfig call) {
                      std::to_string(warmup) + " steps that this run has",
                  "use at least --steps " + std::to_string(warmup));
   return config;
+}
+
+namespace {
+
+double rate_for(const TrainConfig& config, const TrainingDefaults& row) {
+  // A model that has learned is trained further with a tenth of the rate. With Muon twice the rate is
+  // better (examples/EXPERIMENTS.md).
+  const double rate = config.training.optimizer == Optimizer::muon ? 2 * row.rate : row.rate;
+  return config.from.empty() ? rate : rate / 10;
+}
+
+}  // namespace
+
+double rate_after_divergence(const TrainConfig& config, const Corpus& corpus) {
+  const double chosen =
+      config.texts.empty() ? rate_of_built_in_text : rate_for(config, defaults_for(corpus));
+  const double rate = config.training.schedule.rate;
+  return rate > chosen ? chosen : rate / 10;
+}
+
+std::string choose_for_text(TrainConfig& config, const Corpus& corpus) {
+  TrainingDefaults row = defaults_for(corpus);
+  row.rate = rate_for(config, row);
+  TrainerOptions& training = config.training;
+  CosineSchedule& schedule = training.schedule;
+  std::string chosen;
+  const auto chose = [&](const char* name, const std::string& what) {
+    if (!config.given.contains(name)) chosen += (chosen.empty() ? "" : ", ") + what;
+  };
+  const auto is_given = [&](std::string_view name) {
+    return config.given.contains("--" + std::string(name));
+  };
+  const bool by_passes = choose_settings(row, corpus, config.minutes * operations_of_minute,
+                                         is_given, config.sizes, training);
+  // After each twentieth of the steps, or less often: evaluations take at most a sixteenth of the
+  // work of the steps between them. A step takes three times as long as reading its windows
+  // forward.
+  const auto windows = [&](const TokenText& text, Dim most) {
+    return std::min(most, text.size() / config.sizes.context + 1);
+  };
+  const double steps_of_evaluation = static_cast<double>(windows(corpus.valid, evaluated_windows) +
+                                                         windows(corpus.train, training_windows)) /
+                                     static_cast<double>(3 * training.batch * training.accumulate);
+  config.choose("--eval-every", config.evaluate_every,
+                std::max({schedule.steps / 20, std::int64_t{25},
+                          static_cast<std::int64_t>(16 * steps_of_evaluation)}));
+  if (config.corpus.valid > 0) config.choose("--patience", config.patience, 5);
+
+  const std::string token = token_word(corpus.tokenizer.kind());
+  chose("--layers", counted(config.sizes.layers, "layer"));
+  chose("--heads", counted(config.sizes.heads, "head"));
+  chose("--width", "width " + thousands(config.sizes.width));
+  chose("--context", "context " + thousands(config.sizes.context));
+  chose("--batch", "batch " + thousands(training.batch));
+  chose("--lr", formatted("learning rate %g", schedule.rate));
+  chose("--steps", counted(schedule.steps, "step"));
+  if (chosen.empty()) return "";
+  std::string text;
+  if (corpus.train.size() < tiny_tokens)
+    text =
+        "The training text is very short: the model soon knows it by heart. 30 kB and more can be "
+        "learned from.\n";
+  text += "Chosen for " + counted(corpus.train.size(), "training " + token) + ": " + chosen + ".";
+  if (config.given.contains("--steps")) return text;
+  if (by_passes)
+    return text + formatted(" These are %.0f passes over the text, the most that are chosen.",
+                            row.most_passes);
+  return text + formatted(" This is the work of %g ", config.minutes) +
+         (config.minutes == 1 ? "minute" : "minutes") + " on two cores (--minutes).";
 }
 
 MarkTokens saved_marks(const Tokenizer& tokenizer) {
@@ -372,7 +513,10 @@ RunConfig run_config(const ModelConfig& config) {
     own["version"].fail(
         "must be " + std::to_string(version) + ": got " + std::to_string(found) + "; " +
         (found < version ? older_advice : "use the fledge that wrote it, or train again"));
-  own.allow_only({"version", "text", "text_bytes", "text_hash", "run", "tokenizer", "without"});
+  std::vector<std::string_view> keys{"version",   "text", "text_bytes",
+                                     "text_hash", "run",  "tokenizer"};
+  keys.insert(keys.end(), std::begin(recipe_keys), std::end(recipe_keys));
+  own.allow_only(keys);
   TrainConfig settings;
   settings.sizes = config.sizes;
   train_options(settings).load(own["run"]);

@@ -34,9 +34,11 @@ struct TrainConfig {
   bool keep_cr = false;            // the \r of the line ends \r\n
   CorpusOptions corpus;
   LanguageModelSizes sizes{.vocabulary = 1, .context = 0};  // V: from the text
+  enum class Named { gpt2, today } recipe = Named::gpt2;    // what sizes.recipe begins with
+  Recipe without;  // the parts of --without are none, as they then are in sizes.recipe
   TrainerOptions training;
   std::int64_t evaluate_every = 250, patience = 0;
-  double minutes = 2;  // decides how many steps are chosen; see defaults.cpp
+  double minutes = 2;  // decides how many steps are chosen; see choose_for_text()
 
   // Options of this invocation; not saved.
   std::string out, resume;  // folders; both "": one is named after the text, or nothing is saved
@@ -74,9 +76,10 @@ TrainConfig resumed_config(TrainConfig saved, TrainConfig call);
 inline constexpr double operations_of_minute = 8.4e12;
 /// The learning rate of the built-in text.
 inline constexpr double rate_of_built_in_text = 0.02;
-/// Sets each option of the model and of training that was not given (defaults.cpp). The context fits
-/// into the text, the heads divide the width. config.sizes.vocabulary must be known. Returns what was
-/// chosen and why, in sentences; "" if everything was given.
+/// Sets each option of the model and of training that was not given (nn/train/defaults.h). The
+/// choice counts operations, never seconds, so the same text gives the same model on any machine.
+/// The context fits into the text, the heads divide the width. config.sizes.vocabulary must be
+/// known. Returns what was chosen and why, in sentences; "" if everything was given.
 std::string choose_for_text(TrainConfig& config, const Corpus& corpus);
 /// The learning rate to try after this run's was too large: what is chosen for the text, if that is
 /// smaller, else a tenth.

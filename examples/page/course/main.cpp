@@ -69,7 +69,7 @@ int run(int argc, char** argv) {
   options.add("-o, --out", "FILE", out, "the file of the page");
   options.arguments("LESSON.json", 0, 1000);
   options.parse(argc, argv);
-  support::require_place(out, page::page_kind);
+  page::require_place(out);
   page::Page page = birds::live_page(birds::tell_text(1));
   page.triangle = triangle_json();
   for (const std::string& path : options.arguments()) page.book.push_back(read_lesson(path));

@@ -99,7 +99,7 @@ Json run_json() {
   Json::Members members{{"layers", sizes.layers},
                         {"heads", sizes.heads},
                         {"width", sizes.width},
-                        {"hidden", sizes.hidden > 0 ? sizes.hidden : 4 * sizes.width},
+                        {"hidden", sizes.hidden_width()},
                         {"context", sizes.context},
                         {"vocabulary", sizes.vocabulary},
                         {"kind", to_string(tokenizer.kind())},
@@ -110,6 +110,7 @@ Json run_json() {
                         {"valid", r.corpus.valid.size()},
                         {"documents", r.corpus.facts.documents},
                         {"without", words_of_none(sizes.recipe)},
+                        {"forms", Json::object(forms_json(sizes.recipe))},
                         {"tie_qk", sizes.recipe.tie_qk},
                         {"freeze", words_of_none(sizes.recipe.learned)},
                         {"count", count_parameters(r.model)},
@@ -181,7 +182,8 @@ void read_setting(const JsonValue& words, List& list) {
 
 Settings settings_of_page(const JsonValue& json) {
   Settings s;
-  std::vector<std::string_view> names{"name"};
+  std::vector<std::string_view> names{"name", "forms"};
+  if (json.has("forms")) read_forms(json["forms"], s.sizes.recipe);
   s.each([&](std::string_view name, std::string_view, auto& value) {
     if (!name.empty() && json.has(name)) read_setting(json[name], value);
     names.push_back(name);

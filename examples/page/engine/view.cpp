@@ -28,12 +28,16 @@ bool is_of(const HeadOfLayer& at, Dim layer) { return at.layer == layer; }
 
 View::Layer look(const Block& block, const Tensor& x, const Mask& mask, Dim index,
                  const Changes& changes) {
-  const Dim H = block.attn.heads, T = x.dim(1);
+  const Attention& attn = block.attn;
+  const Dim H = attn.heads.queries, T = x.dim(1);
   const Shape square{1, H, T, T};
-  const std::vector<Tensor> qkv = split(block.attn.qkv(block.ln_1(x)), 3, -1);
+  const Tensor all = attn.qkv(block.ln_1(x));
+  const std::vector<Tensor> qkv = attn.q_k_v(all);
   View::Layer l;
   l.input = x;
-  l.q = split_heads(qkv[0], H), l.k = split_heads(qkv[1], H), l.v = split_heads(qkv[2], H);
+  l.q = split_heads(qkv[0], H);
+  l.k = split_heads(keys_of_heads(qkv[1], attn.heads), H);
+  l.v = split_heads(keys_of_heads(qkv[2], attn.heads), H);
   l.scores = attention_scores(l.q, l.k, mask) * (1 / std::sqrt(static_cast<double>(l.q.dim(-1))));
 
   Array nudge = Array::zeros(square);
@@ -44,7 +48,8 @@ View::Layer look(const Block& block, const Tensor& x, const Mask& mask, Dim inde
       has_nudge = true;
     }
   if (has_nudge) l.scores = l.scores + Tensor(nudge);
-  l.weights = softmax(l.scores, mask);
+  l.weights =
+      attn.sink.exists() ? softmax_with_sink(l.scores, mask, attn.sink) : softmax(l.scores, mask);
 
   Array chosen = Array::zeros(square), rows = Array::zeros(square);
   bool has_row = false;
@@ -65,7 +70,8 @@ View::Layer look(const Block& block, const Tensor& x, const Mask& mask, Dim inde
       on.write()[at.head] = Real(0);
       l.mixed = l.mixed * Tensor(on);
     }
-  const Tensor attended = block.attn.c_proj(reshape(transpose(l.mixed, 1, 2), x.shape()));
+  const Tensor attended =
+      block.attn.c_proj(block.attn.passed(reshape(transpose(l.mixed, 1, 2), x.shape()), all));
   l.between = block.residual == Residual::none ? attended : x + attended;
   l.output = block.add_residuals(x, attended);
   return l;
@@ -82,7 +88,7 @@ View look(const LanguageModel& model, const std::vector<Dim>& sentence, const Ch
   const auto T = static_cast<Dim>(sentence.size());
   const Mask mask = mask_of(model, changes.hidden, T);
   View view;
-  Tensor x = embedding(model.wte.weight, model.wpe.weight, Indices({1, T}, sentence));
+  Tensor x = model.embed(Indices({1, T}, sentence));
   for (const Block& block : model.h) {
     view.layers.push_back(look(block, x, mask, static_cast<Dim>(view.layers.size()), changes));
     x = view.layers.back().output;

@@ -136,6 +136,37 @@ const headSpecs = {
       return `Both changes together, less each alone, leave ${vectorText(left, 4)}: ` +
         (Math.hypot(...left) < 1e-5 ? "they do not interact." : "they interact.");
     }}};
+headSpecs.rotary_positions = {
+  words: birdWords, x: birdVectors, still: true, fixedRow: true, causal: true, columns: ["q", "k"],
+  limits: {q: 1, k: 1, v: 1}, before: 0, between: 1,
+  controls: {before: {text: "words before the text", min: 0, max: 1000, step: 1},
+    between: {text: "words between birds and walk", min: 0, max: 12, step: 1}},
+  derive: ({before, between}) => {
+    const turned = (t) => [Math.cos(t), Math.sin(t)], end = before + between + 1;
+    const hands = [before, before, end].map(turned);
+    hands[1] = [0, 0];  // sometimes: no score
+    return {scale: false, q: hands, k: hands};
+  },
+  say: (out, {before, between}) => `birds is word ${before}, walk is word ${before + between + 1}: ` +
+    `the score is ${fixed(out.scores[2][0], 3)}, cos(${between + 1}).`};
+headSpecs.attend_to_nothing = {
+  words: ["red", "blue", "green", "(sink)"], x: [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]], row: 2,
+  still: true, fixedRow: true, columns: ["v"], limits: {v: 1}, score: -5, sink: false,
+  outputs: ["red", "blue", "green"],
+  controls: {sink: "a sink with the score 0",
+    score: {text: "score of each colour", min: -10, max: 5, step: 0.5}},
+  derive: ({score, sink}) => ({scale: false, q: [[1], [1], [1], [1]],
+    k: [[score], [score], [score], [sink ? 0 : -1e4]]}),
+  say: (out, {row}) => "The head looks for an animal, and there is none. The three colours get " +
+    `${percent(1 - out.weights[row][3])} of the weight.`};
+headSpecs.shared_keys = {
+  words: ["red", "blue", "green", "gold"], still: true, causal: true, row: 3, asked: 1,
+  columns: ["q", "k"], limits: {q: 8, k: 1, v: 1}, outputs: ["red", "blue", "green", "gold"],
+  choices: [1, 2, 3].map((asked) => ({name: `head ${asked}: ${asked} back`, asked})),
+  derive: ({asked}) => ({scale: false, k: identityRows(4), v: identityRows(4), q: identityRows(4)
+    .map((_, t) => oneHot(4, Math.max(0, t - asked)).map((one) => 8 * one))}),
+  say: (out, {words, row, asked}) => `Another head, the same keys: only the query changed. Head ` +
+    `${asked} finds ${quoted(words[strongest(out.weights[row])])}.`};
 headSpecs.what_can_be_raised = {...headSpecs.turning_a_head,
   learn: {...headSpecs.turning_a_head.learn, matrices: ["wq", "wk", "wv"]},
   say: (out, {steps}) => `Step ${steps}: the product with birds is ${fixed(out.goal, 3)}` +

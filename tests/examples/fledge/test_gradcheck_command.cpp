@@ -1,11 +1,14 @@
 // fledge gradcheck and --explain: every op, layer and model has a row, every row is within its
 // figures, and every path of a derivative adds up. tests/command has what they say, and
 // engine/ops/test_op_table.cpp and nn/test_module_gradients.cpp count what is compared.
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <regex>
 #include <set>
 
+#include "examples/fledge/against.h"
+#include "examples/support/run_main.h"
 #include "tests/examples/fledge/training.h"
 #include "tests/support/catch.h"
 #include "tests/support/sanitized.h"
@@ -56,7 +59,8 @@ std::map<std::string, std::size_t> declared_ops(const std::string& catalogue) {
   for (const std::string& line : lines_of(catalogue)) {
     std::smatch found;
     if (!std::regex_search(line, std::regex("^[a-zA-Z]")) || line.starts_with("namespace") ||
-        line.starts_with("using"))
+        line.starts_with("using") || line.starts_with("struct") || line.starts_with("enum") ||
+        line.starts_with("Array operator") || line.starts_with("Indices argmax"))  // no gradient
       continue;
     INFO(line);  // no op escapes by its form
     REQUIRE(std::regex_search(line, found,
@@ -143,4 +147,32 @@ TEST_CASE("explain: the paths add up to backward(), for the first element of eve
     CHECK(std::abs(found["differences"].number() - sum) <= 1e-7 * size);
     CHECK(std::abs(found["backward"].number() - given) <= 1e-14 * size);
   }
+}
+
+TEST_CASE("a program that never ends, or never stops to answer, is ended") {
+  // Larger than a pipe holds: a program that does not read must not stop this one either.
+  const report::Numbers large{"x", {100000}, std::vector<float>(100000, 1)};
+  const std::string late = "gave no whole answer within 1 second";
+  const std::vector<std::array<std::string, 2>> rows{
+      {"sleep 60", late},
+      {"yes", "gave "},  // no whole answer, or more than 256 MiB
+      {"sh -c 'exec sleep 60 <&-'", late},
+      {"sh -c 'exec >&-; exec sleep 60'", "closed its output and did not end"}};
+  for (const auto& [command, problem] : rows) {
+    std::vector<report::Numbers> answer{{"y", {1}, {}}};
+    std::string said;
+    try {
+      fledge::call_program(command, "softmax", {large}, answer, 1);
+    } catch (const support::InputError& error) {
+      said = error.what();
+    }
+    CHECK(said.starts_with("'" + command + "' " + problem));
+  }
+}
+
+TEST_CASE("a program that answers before it reads, and more than a pipe holds, is heard") {
+  std::vector<report::Numbers> answer{{"x", {100000}, {}}};
+  const report::Numbers large{"x", {100000}, std::vector<float>(100000, 1)};
+  fledge::call_program("cat", "softmax", {large}, answer);
+  CHECK(answer[0].numbers == large.numbers);
 }

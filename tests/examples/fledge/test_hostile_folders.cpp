@@ -262,7 +262,8 @@ TEST_CASE("hostile folders: files that are huge and empty are not read") {
     std::vector<Words> lines{{"generate", folder, "--tokens-out", "8"},
                              {"eval", folder, desk.poems()}};
     if (is_log) lines = {{"plot", folder}, {"page", folder}};
-    if (folder == desk.run) lines.push_back({"train", "--resume", folder, "--steps", "21", "-q"});
+    if (folder == desk.run && !is_log)
+      lines.push_back({"train", "--resume", folder, "--steps", "21", "-q"});
     for (const Words& line : lines) {
       const Result result = fledge_says(line);
       INFO(file << ": " << line[0] << ": " << result.err);

@@ -136,7 +136,7 @@ TEST_CASE("page: fledge opens a run that the page has saved, and the page goes o
   testing::write_file(folder / "run.safetensors", file);
   const TrainedModel opened = load_trained(folder.path());
   CHECK(opened.has_run());
-  CHECK(opened.steps_done == 3);
+  CHECK(opened.step == 3);
   CHECK(opened.run.settings.texts == std::vector<std::string>{"100% birds.txt"});
   CHECK(opened.run.settings.training.seed == 7);
   CHECK(opened.run.settings.training.schedule.steps == 8);

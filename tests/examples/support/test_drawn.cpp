@@ -47,7 +47,7 @@ TEST_CASE("table: widths are those of the terminal, whatever the colours") {
 }
 
 TEST_CASE("plot_text: no line is wider than asked; what is too large or no number; a log axis") {
-  LinePlot plot{.x_name = "steps", .curves = {{"loss", "●", "o", {}}}};
+  LinePlot plot{.curves = {{"loss", "●", "o", {}}}};
   for (int step = 1; step <= 10; ++step) plot.curves[0].points.emplace_back(step, 10 - step);
   LinePlot full = plot;
   full.curves.push_back({"held-out loss", "○", "+", {{1, 8}, {5, 4}, {9, 6}}});

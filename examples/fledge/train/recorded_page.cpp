@@ -1,9 +1,10 @@
-#include "examples/fledge/train/page_recorder.h"
+#include "examples/fledge/train/recorded_page.h"
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 
+#include "examples/fledge/train/events.h"
 #include "examples/fledge/train/source.h"
 #include "examples/page/page_file.h"
 #include "examples/support/text.h"
@@ -40,11 +41,7 @@ void require_page_place(const TrainConfig& config) {
     refuse("a file of the run");
   for (const std::string& text : config.texts)
     if (fs::equivalent(text, config.page, none)) refuse("the text itself");
-  support::require_place(config.page, page::page_kind, is_above(page.parent_path()));
-}
-
-bool has_snapshots(std::string_view events) {
-  return events.find("{\"type\":\"snapshot\",") != std::string_view::npos;
+  page::require_place(config.page, is_above(page.parent_path()));
 }
 
 namespace {
@@ -144,29 +141,6 @@ page::Page recorded_page(const RunConfig& run, const LanguageModel& model, std::
                ". Watch where it looks for that.";
   made.look = look_at(run, model, story.sentence);
   return made;
-}
-
-PageRecorder::PageRecorder(RunConfig run, const LanguageModel& model, std::string text)
-    : run_(std::move(run)),
-      model_(&model),
-      text_(std::move(text)),
-      steps_(page::recorded_steps(run_.settings.training.schedule.steps, count_parameters(model))) {
-  require_page_place(run_.settings);
-}
-
-std::vector<Event> PageRecorder::look(std::int64_t step) const {
-  if (!std::binary_search(steps_.begin(), steps_.end(), step)) return {};
-  return {Snapshot{page::snapshot_event(*model_, step)}};
-}
-
-std::string PageRecorder::write(std::int64_t kept_step, std::string_view events) const {
-  const std::string& path = run_.settings.page;
-  const std::vector<std::string> said = page::write_page(path, page(kept_step, events));
-  std::string text = "The page is in " + printable(path) + " (" +
-                     formatted("%.0f kB", static_cast<double>(fs::file_size(path)) / 1000) +
-                     "): open it in a browser.";
-  for (const std::string& sentence : said) text += " " + sentence;
-  return text;
 }
 
 }  // namespace fledge::train
