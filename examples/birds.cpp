@@ -37,7 +37,7 @@ int run(int argc, char** argv) {
       support::refuse_usage(
           "a page has no seed above " + std::to_string(fledge::page::largest_seed),
           "use a smaller --seed, or leave --page out");
-    support::require_place(page, fledge::page::page_kind);
+    fledge::page::require_place(page);
   }
   const support::Paint paint{!as_json && support::colour_wanted(stdout)};
 

@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "examples/birds/story.h"
-#include "nn/inspect/ablation.h"
 #include "nn/inspect/ngram_losses.h"
+#include "nn/inspect/probes.h"
 #include "nn/text/batches.h"
 
 namespace fledge::birds {

@@ -75,7 +75,7 @@ int show(int argc, const char* const* argv) {
                            "Exercises on attention and the engine that check themselves."};
   options.arguments("N", 0, 1);
   options.add("--hint", "H", hints, "print the first H hints of exercise N", {1, 9});
-  options.without_default();
+  options.without_default({"--hint"});
   options.exit_statuses("0 done, 1 exercise N is not solved, 2 wrong usage");
   options.example("exercises", "all exercises, a line each");
   options.example("exercises 3 --hint 1", "exercise 3 and its first hint");

@@ -132,7 +132,7 @@ void add_play(Options& options, const Play& play, const Trial& trial, PlayValue&
       options.add(play.option, "TEXT", value.text, trial.what);
       options.is_text();
   }
-  options.without_default();
+  options.without_default({play.option});
 }
 
 /// Runs a play with its value.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
@@ -12,6 +13,34 @@
 #include "nn/io/json.h"
 
 namespace support {
+
+void Lesson::print(const std::string& line) const {
+  if (output_) return output_(line);
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);  // a lesson takes seconds, and the reader sees how far it is
+}
+
+void Lesson::print_labelled(const std::string& label, std::string_view text) const {
+  constexpr int columns = 80;
+  print(wrapped(label + std::string(text), columns, display_width(label)));
+}
+
+void Lesson::say(std::string_view text) {
+  constexpr int indent = 3;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view paragraph = text.substr(begin, end - begin);
+    const std::size_t blanks = std::min(paragraph.find_first_not_of(' '), paragraph.size());
+    print_labelled(std::string(indent + blanks, ' '), paragraph.substr(blanks));
+    begin = end + 1;
+  }
+}
+
+void Lesson::claim(bool holds, std::string_view what) {
+  ++claims_;
+  false_claims_ += holds ? 0 : 1;
+  print_labelled("   " + (holds ? paint_.good("ok   ") : paint_.bad("FALSE")) + "  ", what);
+}
 
 namespace {
 
@@ -161,7 +190,7 @@ void LessonText::begin_trial(const std::string& option) {
   guesses_.clear();
   printed_ = 0;
   values_.clear();
-  checks_.clear();
+  claims_.clear();
 }
 
 void LessonText::read_block(const Lines& lines) {
@@ -239,29 +268,27 @@ void LessonText::set(const std::string& name, TextValue value) {
   print_known();
 }
 
-void LessonText::keep_check(const std::string& name, Check check) {
-  if (!checks_.emplace(name, std::move(check)).second) refuse("[" + name + "] is claimed twice");
+void LessonText::claim(const std::string& name, bool holds, const std::string& before,
+                       const std::string& after) {
+  if (!claims_.emplace(name, Claim{holds, before, after}).second)
+    refuse("[" + name + "] is claimed twice");
   print_known();
-}
-
-void LessonText::claim(const std::string& name, bool holds) {
-  keep_check(name, [this, holds](const std::string& what) { to_.claim(holds, what); });
 }
 
 void LessonText::claim_near(const std::string& name, double value, double expected,
                             double tolerance) {
-  keep_check(name, [=, this](const std::string& what) {
-    to_.claim_near(value, expected, tolerance, what);
-  });
+  const bool holds = std::abs(value - expected) <= tolerance;
+  const std::string otherwise = formatted(", not %.6g within %.3g", expected, tolerance);
+  claim(name, holds, "", formatted(": %.6g", value) + (holds ? "" : otherwise));
 }
 
 void LessonText::claim_rate(const std::string& name, int count, int runs, int least) {
-  keep_check(name,
-             [=, this](const std::string& what) { to_.claim_rate(count, runs, least, what); });
+  claim(name, count >= least && count <= runs,
+        formatted("%d of %d seeds (at least %d): ", count, runs, least));
 }
 
 bool LessonText::is_known(const TextBlock& block) const {
-  bool known = block.kind != Kind::claim || checks_.contains(block.name);
+  bool known = block.kind != Kind::claim || claims_.contains(block.name);
   with_names(block.text, [&](const std::string& name, const std::string&) {
     known = known && values_.contains(name);
     return "";
@@ -275,13 +302,21 @@ std::string LessonText::filled(const std::string& text) const {
   });
 }
 
+/// The text of a block with its values.
+std::string LessonText::shown(const TextBlock& block) const {
+  const std::string text = filled(block.text);
+  if (block.kind != Kind::claim) return text;
+  const Claim& claim = claims_.at(block.name);
+  return claim.before + text + claim.after;
+}
+
 void LessonText::print_known() {
   for (; printed_ < blocks_.size() && is_known(blocks_[printed_]); ++printed_)
     print(blocks_[printed_]);
 }
 
 void LessonText::print(const TextBlock& block) {
-  const std::string text = without_links(filled(block.text));
+  const std::string text = without_links(shown(block));
   const bool goes_on =
       block.kind == last_ && block.kind != Kind::paragraph && block.kind != Kind::picture;
   if (block.kind != Kind::part && last_ != Kind::part && !goes_on) to_.say();
@@ -289,19 +324,19 @@ void LessonText::print(const TextBlock& block) {
   last_ = block.kind;
   switch (block.kind) {
     case Kind::part:
-      return to_.part(text);
+      ++parts_;
+      return to_.print((parts_ == 1 ? "" : "\n") + std::to_string(parts_) + ". " +
+                       to_.paint().bold(text) + "\n");
     case Kind::paragraph:
       return to_.say(text);
     case Kind::line:
       return to_.say("   " + text);
     case Kind::picture:
-      return to_.show(text.substr(0, text.find_last_not_of('\n') + 1));  // an empty line follows
+      return to_.print(text.substr(0, text.find_last_not_of('\n') + 1));  // an empty line follows
     case Kind::word:
-      return to_.define(text, block.name);
+      return to_.print_labelled("   new word: ", to_.paint().accent(text) + ". " + block.name);
     case Kind::claim:
-      checks_.at(block.name)(text);
-      claims_[block.name] = to_.last_claim();
-      return;
+      return to_.claim(claims_.at(block.name).holds, text);
   }
 }
 
@@ -322,12 +357,12 @@ void LessonText::finish() {
   }
   for (const TextBlock& block : blocks_) {
     ask_names_of(block.text);
-    if (block.kind == Kind::claim && ++asked["[" + block.name] > 0 && !checks_.contains(block.name))
+    if (block.kind == Kind::claim && ++asked["[" + block.name] > 0 && !claims_.contains(block.name))
       missing += " [" + block.name + "]";
   }
   for (const auto& [name, value] : values_)
     if (!asked.contains(name)) needless += " {{" + name + "}}";
-  for (const auto& [name, check] : checks_)
+  for (const auto& [name, claim] : claims_)
     if (!asked.contains("[" + name)) needless += " [" + name + "]";
   if (!missing.empty()) refuse("the program gives no value to" + missing);
   if (!needless.empty()) refuse("the text does not ask for" + needless);
@@ -372,10 +407,9 @@ std::string LessonText::json() const {
                                     {"others", Json::object(others)}}));
   }
   for (const TextBlock& block : blocks_) {
-    Json::Members members{{"kind", kinds[static_cast<int>(block.kind)]}};
     const bool is_claim = block.kind == Kind::claim;
-    std::string text = is_claim ? claims_.at(block.name).text : filled(block.text);
-    members.emplace_back("text", text);
+    const std::string text = is_claim ? without_links(shown(block)) : filled(block.text);
+    Json::Members members{{"kind", kinds[static_cast<int>(block.kind)]}, {"text", text}};
     if (is_claim) members.emplace_back("holds", claims_.at(block.name).holds);
     if (block.kind == Kind::word) members.emplace_back("meaning", block.name);
     blocks.push_back(Json::object(members));

@@ -18,8 +18,10 @@
 //     Words, with {{sum}} where a value stands     a paragraph; its lines are joined and wrapped
 //     {{sum|%.3f}}                                 a number in this format of printf, else in %g
 //         1 + 1 = {{sum}}                          four blanks: a line of its own, not joined
-//     {{table}}                                    alone: a table or picture, printed unchanged
-//     **softmax**                                  alone: a new word; GLOSSARY.md has its meaning
+//     {{table}}                                    alone: a table or picture, printed unchanged; its
+//                                                  lines must fit into 80 columns
+//     **softmax**                                  alone: a new word; GLOSSARY.md has its meaning, and
+//                                                  no lesson before this one may use it
 //     - [name] what holds                          a claim that the program checks
 //     **Exercise.** 10: what it asks               behind the parts: an exercise to do now
 //     [the mask](mask.md)                          in a text: a lesson, which the page links
@@ -33,13 +35,47 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "examples/lessons/lesson.h"
 #include "examples/lessons/text_values.h"
 #include "examples/support/text.h"
 
 namespace support {
+
+/// What the parts of a lesson print: sentences, new words, numbers, and claims that are checked.
+/// One false claim makes its exit status 1. Sentences are broken between words, so that they fit
+/// into 80 columns.
+class Lesson {
+ public:
+  /// Takes a line that was printed, without its line end.
+  using Output = std::function<void(const std::string& line)>;
+
+  /// Lines go to `output`, or to stdout if there is none.
+  explicit Lesson(Paint paint = {}, Output output = {})
+      : paint_(paint), output_(std::move(output)) {}
+
+  /// Prints paragraphs, one a line of the text: three columns to the right, and wrapped. A paragraph
+  /// that begins with blanks stands further to the right, all its lines.
+  void say(std::string_view text = "");
+  /// "   ok     what", or "   FALSE  what", wrapped below `what`.
+  void claim(bool holds, std::string_view what);
+
+  /// Prints a line as it is.
+  void print(const std::string& line) const;
+  /// Prints the label and the text behind it, in 80 columns; later lines begin where the text begins.
+  void print_labelled(const std::string& label, std::string_view text) const;
+
+  int claims() const { return claims_; }
+  int false_claims() const { return false_claims_; }
+  Paint paint() const { return paint_; }
+
+ private:
+  Paint paint_;
+  Output output_;
+  int claims_ = 0, false_claims_ = 0;
+};
 
 /// A place in the sources. A test looks for the name in the file.
 struct SourcePlace {
@@ -112,9 +148,12 @@ class LessonText {
     set(name, value);
     if constexpr (sizeof...(others) > 0) set_all(others...);
   }
-  /// Whether the claim [name] holds; see Lesson for the three kinds.
-  void claim(const std::string& name, bool holds);
+  /// Whether the claim [name] holds. `before` and `after` stand around its text.
+  void claim(const std::string& name, bool holds, const std::string& before = "",
+             const std::string& after = "");
+  /// |value − expected| ≤ tolerance, which no NaN is: "   ok     what: 0.043".
   void claim_near(const std::string& name, double value, double expected, double tolerance);
+  /// Holds if count is `least` or more of `runs`: "   ok     97 of 100 seeds (at least 95): what".
   void claim_rate(const std::string& name, int count, int runs, int least);
 
   /// Prints the rest. Throws ValueError when a name has no value, or a value no name, and for a guess
@@ -131,12 +170,15 @@ class LessonText {
 
  private:
   using Kind = TextBlock::Kind;
-  using Check = std::function<void(const std::string& what)>;
+  struct Claim {
+    bool holds;
+    std::string before, after;
+  };
 
   void read_block(const std::vector<std::string>& lines);
-  void keep_check(const std::string& name, Check check);
   bool is_known(const TextBlock& block) const;
   std::string filled(const std::string& text) const;
+  std::string shown(const TextBlock& block) const;
   std::string answer_of(const Guess& guess) const;
   void print(const TextBlock& block);
   [[noreturn]] void refuse(const std::string& what) const;
@@ -149,12 +191,12 @@ class LessonText {
   std::vector<SourcePlace> reading_;
   std::vector<Trial> trials_;
   std::vector<TextBlock> blocks_;
-  std::map<std::string, Lesson::Claim> claims_;  // those that were printed
   std::size_t printed_ = 0;
+  int parts_ = 0;  // that were printed
   bool reads_places_ = false, reads_trials_ = false;
   Kind last_ = Kind::part;
   TextValues values_;
-  std::map<std::string, Check> checks_;
+  std::map<std::string, Claim> claims_;
   Lesson& to_;
 };
 

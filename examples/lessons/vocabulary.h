@@ -104,6 +104,19 @@ double minimise(Optimiser optimiser, int steps, Loss loss) {
   return lowest;
 }
 
+inline double mean_of(const std::vector<double>& x) {
+  return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
+}
+/// The number in the middle; of two, their mean.
+inline double median_of(std::vector<double> x) {
+  std::sort(x.begin(), x.end());
+  return (x[(x.size() - 1) / 2] + x[x.size() / 2]) / 2;
+}
+/// For how many of these it holds.
+template <class Range, class Holds>
+int count_of(const Range& all, Holds holds) {
+  return static_cast<int>(std::count_if(all.begin(), all.end(), holds));
+}
 /// For how many of the seeds 1 … seeds it holds.
 template <class Holds>
 int count_seeds(int seeds, Holds holds) {

@@ -12,8 +12,7 @@
 
 #include "engine/tensor.h"
 #include "examples/exercises/exercise.h"
-#include "examples/lessons/lesson.h"
-#include "examples/lessons/text_values.h"
+#include "examples/lessons/lesson_text.h"
 
 namespace exercises {
 
@@ -35,8 +34,6 @@ std::vector<Exercise> all_exercises(const std::string& folder);
 
 /// In the order of the exercises: graders.cpp.
 std::vector<Grader*> all_graders();
-/// Those of 19 to 24: engine_graders.cpp.
-std::vector<Grader*> engine_graders();
 
 /// A mistake that is known: the end of the key of its sentence, and whether the answer has it.
 struct Mistake {

@@ -5,7 +5,6 @@
 #include <random>
 
 #include "examples/lessons/attention/blanks.h"
-#include "examples/lessons/vocabulary.h"
 #include "nn/gpt/weights.h"
 #include "nn/text/tokenizer_files.h"
 

@@ -1,6 +1,4 @@
-// What attention alone cannot do: XOR of two bits of one token. What the MLP adds: a bend. The
-// weights of attention add up to 1. On tokens that are all alike they cancel, and attention computes
-// an affine map.
+// What attention alone cannot do, XOR of two bits of one token; and what the MLP adds, a bend.
 #include "examples/lessons/vocabulary.h"
 #include "nn/layers/attention.h"
 #include "nn/layers/layers.h"

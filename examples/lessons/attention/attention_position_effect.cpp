@@ -1,41 +1,13 @@
-// Attention, position, effect: what a large attention weight proves, and what it does not. A weight
-// shows where a head looks. Only an experiment shows why, and what it changes.
+// Attention, position, effect: what a large attention weight proves, and what it does not.
 #include "examples/lessons/attention/blanks.h"
-#include "examples/lessons/vocabulary.h"
-#include "nn/inspect/ablation.h"
+#include "nn/inspect/probes.h"
 
 namespace fledge::lessons {
-using blanks::Blank, blanks::text;
-using Models = std::vector<LanguageModel>;
+using blanks::Blank, blanks::models, blanks::seeds, blanks::text;
 using Numbers = std::vector<double>;  // one for each seed
 
-constexpr int seeds = 20;
-
-/// Models of the seeds 1 … count, trained on a text.
-Models trained(const Corpus& corpus, int count) {
-  Models models;
-  while (std::ssize(models) < count) models.push_back(blanks::trained(corpus, models.size() + 1));
-  return models;
-}
-
-/// Twenty models of the whole text.
-const Models& models() {
-  static const Models all = trained(text(), seeds);
-  return all;
-}
-
-double mean_of(const Numbers& x) {
-  return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
-}
-
-/// The number in the middle; of two, their mean.
-double median_of(Numbers x) {
-  std::sort(x.begin(), x.end());
-  return (x[(x.size() - 1) / 2] + x[x.size() / 2]) / 2;
-}
-
 int count_above(const Numbers& x, double limit) {
-  return static_cast<int>(std::count_if(x.begin(), x.end(), [&](double v) { return v > limit; }));
+  return count_of(x, [&](double v) { return v > limit; });
 }
 
 /// Two decimals, and 0.00 for what rounds to -0.00.
@@ -49,7 +21,7 @@ struct Word {
   int largest = 0;  // how many models give it their largest weight
 };
 
-std::vector<Word> measure(const Models& models, const Blank& blank) {
+std::vector<Word> measure(const std::vector<LanguageModel>& models, const Blank& blank) {
   const std::vector<Dim> tokens = birds::beginning(text(), blank.prompt);
   const std::size_t T = tokens.size();
   std::vector<Word> words(T);
@@ -161,7 +133,7 @@ void other_sentences(LessonText& to) {
     const Corpus corpus = text_without(left_out);
     int filled = 0;
     Numbers weights;
-    for (const LanguageModel& model : trained(corpus, 10)) {
+    for (const LanguageModel& model : blanks::models_of(corpus, 10)) {
       if (blanks::is_filled(model, corpus, blanks::slowly) &&
           blanks::is_filled(model, corpus, blanks::flying))
         ++filled;
@@ -183,7 +155,7 @@ void with_sentence(LessonText& to, const std::string& sentence) {
   with_advice(advice, [&] {
     if (const std::size_t n = birds::beginning(text(), sentence).size() - 1; n > 9)
       refuse_usage(formatted("a sentence must have at most 9 words: got %zu", n), advice);
-    const Models one = trained(text(), 1);
+    const std::vector<LanguageModel> one = blanks::models_of(text(), 1);
     const auto [next, p] = birds::complete(one[0], text(), sentence);
     Table table = Table::of_numbers({"   word", "weight", "effect"});
     for (const Word& word : measure(one, {sentence, next}))

@@ -50,6 +50,19 @@ inline LanguageModel trained(const Corpus& corpus, std::uint64_t seed) {
   return trained(corpus, seed, birds::model_sizes(corpus));
 }
 
+/// Models of the seeds 1 … count.
+inline std::vector<LanguageModel> models_of(const Corpus& corpus, int count) {
+  std::vector<LanguageModel> models;
+  while (std::ssize(models) < count) models.push_back(trained(corpus, models.size() + 1));
+  return models;
+}
+/// Twenty models of the text of make run.
+inline constexpr int seeds = 20;
+inline const std::vector<LanguageModel>& models() {
+  static const std::vector<LanguageModel> all = models_of(text(), seeds);
+  return all;
+}
+
 /// The word of a token; of the line end these words.
 inline std::string word_of(const Corpus& corpus, Dim token, const std::string& line_end = "\n") {
   const std::string word = corpus.tokenizer.symbols().at(static_cast<std::size_t>(token));

@@ -1,8 +1,6 @@
-// Break it to understand it: the model of make run without one of its parts. Only an experiment
-// shows what a part does, and a low loss can be a sign of cheating. The switches are those of the
-// command: fledge train --without mask, --tie-qk, --freeze q,k.
+// Break it to understand it: the model of make run without one of its parts. The switches are those
+// of the command: fledge train --without mask, --tie-qk, --freeze q,k.
 #include "examples/lessons/attention/variants.h"
-#include "examples/lessons/vocabulary.h"
 #include "nn/inspect/ngram_losses.h"
 
 namespace fledge::lessons {

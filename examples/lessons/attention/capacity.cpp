@@ -1,17 +1,14 @@
 // Capacity: how small may a model be and still fill both blanks? Head size and number of heads vary
-// alone; the width stays 16, and so do all other sizes. What a model needs is measured, over twenty
-// seeds. The numbers of W_Q are shared by all words of the text.
+// alone; the width stays 16, and so do all other sizes.
 #include <map>
 
 #include "examples/lessons/attention/blanks.h"
-#include "examples/lessons/vocabulary.h"
 
 namespace fledge::lessons {
 
-using blanks::text;
+using blanks::seeds, blanks::text;
 
 constexpr Dim width = 16;
-constexpr int seeds = 20;
 
 /// A head of this size in a model of width 16. The columns of W_Q, W_K and W_V beyond the head size
 /// are 0, and so are the rows of W_O that read them. They stay 0: the gradient of a number in one of
@@ -35,11 +32,11 @@ struct Size {
 
 /// Trained as in make run. With one head the head size is free; else it is 16 / heads.
 LanguageModel trained(const Size& size, std::uint64_t seed) {
-  Rng rng(seed);
   LanguageModelSizes sizes = birds::model_sizes(text());
   sizes.heads = size.heads;
   sizes.hidden = size.hidden;
-  LanguageModel model(sizes, rng);
+  Rng rng(seed);
+  const LanguageModel model(sizes, rng);
   if (size.heads == 1) shrink_head(model, size.head_size);
   birds::train(model, text(), seed);
   return model;
@@ -61,9 +58,8 @@ Filled fill(const Size& size) {
     found.slowly += slowly ? 1 : 0;
     found.flying += flying ? 1 : 0;
     found.both += slowly && flying ? 1 : 0;
-    const auto right = std::count_if(all.begin(), all.end(), [&](const blanks::Blank& blank) {
-      return blanks::is_filled(model, text(), blank);
-    });
+    const int right =
+        count_of(all, [&](const auto& blank) { return blanks::is_filled(model, text(), blank); });
     found.all_right += right == std::ssize(all) ? 1 : 0;
     found.all += static_cast<double>(right) / seeds / static_cast<double>(all.size());
   }
@@ -129,8 +125,8 @@ void heads_and_hidden(LessonText& to) {
 void shared(LessonText& to) {
   Rng rng(1);
   const Attention gpt2(768, 12, rng);
-  const Dim size = gpt2.c_attn.weight.dim(1) / 3 / gpt2.heads;  // (768, 3 x 768)
-  const Tensor query = slice(gpt2.c_attn.weight, 1, 0, size);   // W_Q of the first head
+  const Dim size = gpt2.c_attn.weight.dim(1) / 3 / gpt2.heads.queries;  // (768, 3 x 768)
+  const Tensor query = slice(gpt2.c_attn.weight, 1, 0, size);           // W_Q of the first head
   const LanguageModel model = birds::new_model(text(), 1);
   const Dim tokens = text().tokenizer.size();
   to.set_all("in W_Q", query.size(), "tokens", tokens, "width of GPT-2", query.dim(0),

@@ -1,7 +1,6 @@
 // What one query can fetch from a set of values: a copy, a mean, and a part of a sum, each beside
-// the formula of note 001 that predicts it. Weights are exponentials of scores, so the gap between
-// two scores decides. Vectors are rows here and columns in the note: its M s is s·M here with M
-// transposed. As in the note, scores are not divided by sqrt(d).
+// the formula of note 001 that predicts it. Vectors are rows here and columns in the note: its M s
+// is s·M here with M transposed. As in the note, scores are not divided by sqrt(d).
 #include <numbers>
 
 #include "examples/lessons/vocabulary.h"

@@ -1,8 +1,6 @@
 // Cross attention: queries from one input, keys and values from another. Here the queries are made
-// of positions alone, and they copy a text backwards. No mask is needed, because the whole text is
-// known.
+// of positions alone, and they copy a text backwards.
 #include "examples/lessons/attention/reader.h"
-#include "examples/lessons/vocabulary.h"
 #include "examples/support/drawn.h"
 
 namespace fledge::lessons {

@@ -1,6 +1,4 @@
 // A network that lasts for one input: its edges are computed, and only what makes them is stored.
-// Nodes are words, edges are weights, and values travel along the edges to the word that looks. W_Q,
-// W_K and W_V stay; the next input makes another network.
 #include "examples/lessons/vocabulary.h"
 #include "nn/layers/attention.h"
 

@@ -1,6 +1,4 @@
-// Held-out pairs: the model predicts an association that its training text never had. What the model
-// learns about one animal holds for every animal with a similar value. A table of counts cannot do
-// this.
+// Held-out pairs: the model predicts an association that its training text never had.
 #include "examples/lessons/vocabulary.h"
 #include "nn/generate/sampler.h"
 #include "nn/inspect/probes.h"
@@ -43,15 +41,15 @@ Split drawn_split(Rng& rng, bool mixed) {
   return split;
 }
 
-Tokenizer all_words() {
+const Tokenizer words = [] {
   std::string text = "\n";
-  for (const Words& words : {adverbs, animals, verbs[0], verbs[1], verbs[2]})
-    for (const std::string& word : words) text += word + " ";
-  return {Tokens::word, text};
-}
+  for (const Words& all : {adverbs, animals, verbs[0], verbs[1], verbs[2]})
+    for (const std::string& word : all) text += word + " ";
+  return Tokenizer(Tokens::word, text);
+}();
 
 /// One layer, one head, 12 wide: it predicts the adverb from the animal, the verb from both.
-LanguageModel trained_model(const Tokenizer& words, const std::vector<Sentence>& read, Rng& rng) {
+LanguageModel trained_model(const std::vector<Sentence>& read, Rng& rng) {
   std::string text;
   for (const Sentence& sentence : read) text += sentence.text() + "\n";
   const Corpus corpus = read_corpus(text, {.reading = Reading::lines, .valid = 0}, words);
@@ -65,25 +63,24 @@ LanguageModel trained_model(const Tokenizer& words, const std::vector<Sentence>&
 }
 
 /// The logits of each word behind the animal and the adverb of a sentence, (V).
-Array verb_logits(const LanguageModel& model, const Tokenizer& words, const Sentence& s) {
+Array verb_logits(const LanguageModel& model, const Sentence& s) {
   return Decoder(model).read(words.encode("\n" + s.animal + " " + s.adverb));
 }
 
-double verb_probability(const LanguageModel& model, const Tokenizer& words, const Sentence& s) {
-  const Tensor p = softmax(Tensor(verb_logits(model, words, s)));
+double verb_probability(const LanguageModel& model, const Sentence& s) {
+  const Tensor p = softmax(Tensor(verb_logits(model, s)));
   return value_of(p.value()[words.find(s.verb).value()]);
 }
 
 /// For how many sentences the verb is the likeliest word.
-int count_right(const LanguageModel& model, const Tokenizer& words,
-                const std::vector<Sentence>& sentences) {
-  return static_cast<int>(std::count_if(sentences.begin(), sentences.end(), [&](const auto& s) {
-    return most_likely(verb_logits(model, words, s), 1)[0].token == words.find(s.verb);
-  }));
+int count_right(const LanguageModel& model, const std::vector<Sentence>& sentences) {
+  return count_of(sentences, [&](const auto& s) {
+    return most_likely(verb_logits(model, s), 1)[0].token == words.find(s.verb);
+  });
 }
 
 /// The distances between the values of all animals, mapped up to the width, (12, 12).
-Array value_distances(const LanguageModel& model, const Tokenizer& words) {
+Array value_distances(const LanguageModel& model) {
   const NoGrad no_grad;
   std::vector<Dim> ids;
   for (const std::string& animal : animals) ids.push_back(words.find(animal).value());
@@ -105,20 +102,19 @@ std::array<double, 3> kind_distances(const Array& distances, const std::string& 
 }
 
 /// The weight that the adverb, the last word of the prompt, gives to the animal.
-double weight_on_animal(const LanguageModel& model, const Tokenizer& words, const Sentence& s) {
+double weight_on_animal(const LanguageModel& model, const Sentence& s) {
   const NoGrad no_grad;
   const std::vector<Dim> ids = words.encode("\n" + s.animal + " " + s.adverb);
   return first_look(model, Indices({1, 3}, ids)).attention(0, 2, 1);
 }
 
 void one_seed(LessonText& to) {
-  const Tokenizer words = all_words();
   Rng rng(1);
   const Split split = drawn_split(rng, false);
-  const LanguageModel model = trained_model(words, split.read, rng);
+  const LanguageModel model = trained_model(split.read, rng);
   Table table = Table::of_numbers(
       {"held out", "read with the animal", "p of verb", "weight", "own kind", "others"});
-  const Array distances = value_distances(model, words);
+  const Array distances = value_distances(model);
   for (std::size_t k = 0; k < 3; ++k) {
     const Sentence& out = split.held_out[k];
     std::string known;
@@ -126,22 +122,21 @@ void one_seed(LessonText& to) {
       if (read.animal == out.animal) known += (known.empty() ? "" : ", ") + read.verb;
     const auto d = kind_distances(distances, out.animal);
     table.row("%s | %s | %.2f | %.2f | %.2f | %.2f", out.text().c_str(), known.c_str(),
-              verb_probability(model, words, out), weight_on_animal(model, words, out), d[k],
+              verb_probability(model, out), weight_on_animal(model, out), d[k],
               (d[(k + 1) % 3] + d[(k + 2) % 3]) / 2);
   }
   to.set("held out", table);
-  to.claim("likeliest", count_right(model, words, split.held_out) == 3);
+  to.claim("likeliest", count_right(model, split.held_out) == 3);
 }
 
 void many_seeds(LessonText& to) {
-  const Tokenizer words = all_words();
   int verbatim = 0, all = 0, nearest = 0, mixed_right = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Rng rng(seed);
     const Split split = drawn_split(rng, false);
-    const LanguageModel model = trained_model(words, split.read, rng);
-    all += count_right(model, words, split.held_out) == 3 ? 1 : 0;
-    const Array distances = value_distances(model, words);
+    const LanguageModel model = trained_model(split.read, rng);
+    all += count_right(model, split.held_out) == 3 ? 1 : 0;
+    const Array distances = value_distances(model);
     for (std::size_t k = 0; k < 3; ++k) {
       const Sentence& out = split.held_out[k];
       const auto d = kind_distances(distances, out.animal);
@@ -151,7 +146,7 @@ void many_seeds(LessonText& to) {
     }
     if (seed > 30) continue;
     const Split mixed = drawn_split(rng, true);
-    mixed_right += count_right(trained_model(words, mixed.read, rng), words, mixed.held_out);
+    mixed_right += count_right(trained_model(mixed.read, rng), mixed.held_out);
   }
   to.set_all("all three", all, "control", mixed_right, "nearest", nearest);
   to.claim("not read", verbatim == 0);
@@ -162,14 +157,13 @@ void many_seeds(LessonText& to) {
 
 /// The held-out sentences of another seed.
 void with_seed(LessonText& to, Dim seed) {
-  const Tokenizer words = all_words();
   Rng rng(static_cast<std::uint64_t>(seed));
   const Split split = drawn_split(rng, false);
-  const LanguageModel model = trained_model(words, split.read, rng);
+  const LanguageModel model = trained_model(split.read, rng);
   std::string lines;
   for (const Sentence& out : split.held_out)
     lines += "   '" + out.text() + "' was not read: p of the verb " +
-             formatted("%.2f\n", verb_probability(model, words, out));
+             formatted("%.2f\n", verb_probability(model, out));
   to.set("sentences", lines);
 }
 

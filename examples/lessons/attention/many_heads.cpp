@@ -1,9 +1,5 @@
-// Many heads: two questions at once, and how the results of heads are joined. A head has one row of
-// weights for each word, so it brings one mixture; two heads bring two mixtures, kept apart. No head
-// is told where to look. One head has only the difference of its two weights to tell the two words
-// apart.
+// Many heads: two questions at once, and how the results of heads are joined.
 #include "examples/lessons/attention/reader.h"
-#include "examples/lessons/vocabulary.h"
 
 namespace fledge::lessons {
 using reader::Question, reader::Reader;

@@ -1,7 +1,5 @@
-// Noisy keys: one head that averages two values is unstable; two heads are not. To average in one
-// softmax, two scores must be equal, and exp makes a small difference large. With two heads, each
-// score must only be much larger than the others. 4,000 random draws stand beside the integral that
-// predicts them.
+// Noisy keys: one head that averages two values is unstable; two heads are not. 4,000 random draws
+// stand beside the integral that predicts them.
 #include <numbers>
 
 #include "examples/lessons/vocabulary.h"

@@ -1,6 +1,5 @@
-// One head: query, key and value, with every number of 'the fluffy blue bird'. a_ij = softmax over j
-// of q_i·k_j/√d, and word i receives Σ_j a_ij·v_j. The query and the keys give the weights;
-// the values are what the weights mix. Words are rows here and columns in note 002.
+// One head: query, key and value, with every number of 'the fluffy blue bird'. a_ij = softmax over
+// j of q_i·k_j/√d, and word i receives Σ_j a_ij·v_j. Words are rows here and columns in note 002.
 #include "examples/lessons/vocabulary.h"
 #include "nn/layers/attention.h"
 

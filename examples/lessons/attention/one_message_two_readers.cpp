@@ -1,24 +1,12 @@
 // One message, two readers: what attention tells 'walk' about birds, it also tells 'at'. A message is
-// taken out of one sentence and put into another: activation patching (Vig et al. 2020). The single
-// numbers of a value have no meaning of their own: a rotated model computes the same.
+// taken out of one sentence and put into another: activation patching (Vig et al. 2020).
 #include "examples/lessons/attention/blanks.h"
-#include "examples/lessons/vocabulary.h"
 
 namespace fledge::lessons {
-using blanks::Blank, blanks::slowly, blanks::flying, blanks::text;
+using blanks::Blank, blanks::slowly, blanks::flying, blanks::models, blanks::seeds, blanks::text;
 
-constexpr int seeds = 20;
 constexpr Dim C = 16;  // the width
 const Blank quietly{"cats sometimes walk", "quietly"}, climbing{"but cats are good at", "climbing"};
-
-const std::vector<LanguageModel>& models() {
-  static const std::vector<LanguageModel> all = [] {
-    std::vector<LanguageModel> made;
-    while (std::ssize(made) < seeds) made.push_back(blanks::trained(text(), made.size() + 1));
-    return made;
-  }();
-  return all;
-}
 
 /// The last word of a prompt: its own vector, and the message, which attention adds to it. (1, C)
 struct LastWord {
@@ -57,15 +45,15 @@ void messages(LessonText& to) {
     std::vector<double> found;
     for (const LanguageModel& model : models())
       found.push_back(cosine_of(model, pair.first, pair.second));
-    std::sort(found.begin(), found.end());
-    table.row("   %s | %.2f | %.2f | %.2f", what, found[0], (found[9] + found[10]) / 2, found[19]);
+    const auto [lowest, highest] = std::minmax_element(found.begin(), found.end());
+    table.row("   %s | %.2f | %.2f | %.2f", what, *lowest, median_of(found), *highest);
   }
   to.set("cosines", table);
-  const auto nearer = std::count_if(models().begin(), models().end(), [](const auto& model) {
+  const int nearer = count_of(models(), [](const auto& model) {
     return cosine_of(model, slowly, flying) >
            std::max(cosine_of(model, slowly, quietly), cosine_of(model, flying, climbing));
   });
-  to.claim_rate("nearer", static_cast<int>(nearer), seeds, 18);
+  to.claim_rate("nearer", nearer, seeds, 18);
 }
 
 void swap_messages(LessonText& to) {

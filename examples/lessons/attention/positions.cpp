@@ -1,6 +1,4 @@
-// Positions: without them attention does not know the order of the words. The result of attention is
-// a sum over words, and a sum does not depend on the order of its terms. So the order must be in the
-// vectors: x = word vector + position vector.
+// Positions: without them attention does not know the order of the words.
 #include "examples/lessons/vocabulary.h"
 #include "nn/layers/attention.h"
 #include "nn/optim/adamw.h"

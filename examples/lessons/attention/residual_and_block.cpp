@@ -1,6 +1,5 @@
-// The residual connection, layer norm, and the block: dirty quantum plumbing. Attention gives a
-// change dE, and E' = E + dE keeps the word. Sums of many changes grow, so layer norm brings each
-// vector back to one size before it is read. Note 003 writes words in columns.
+// The residual connection, layer norm, and the block: dirty quantum plumbing. Note 003 writes words
+// in columns.
 #include "examples/lessons/vocabulary.h"
 #include "nn/layers/block.h"
 #include "nn/optim/sgd.h"

@@ -1,7 +1,6 @@
 // The smallest model that learns walk → birds: a board of entries, each trained with ten seeds. Ours
 // is the first on it; exercise 18 grades yours.
 #include "examples/lessons/attention/smallest.h"
-#include "examples/lessons/vocabulary.h"
 
 namespace fledge::lessons {
 using smallest::Entry, smallest::Grade, smallest::grade;

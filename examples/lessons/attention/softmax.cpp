@@ -1,5 +1,4 @@
-// Softmax: from scores to weights, and why scores are divided by sqrt(d). A sum of d random products
-// has the standard deviation sqrt(d), and a softmax of large scores hardly changes when they change.
+// Softmax: from scores to weights, and why scores are divided by sqrt(d).
 #include "examples/lessons/vocabulary.h"
 
 namespace fledge::lessons {

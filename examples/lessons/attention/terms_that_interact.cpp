@@ -1,6 +1,4 @@
-// Is attention linear? With fixed weights yes; with weights computed from the words, no. A sum of
-// terms has no interaction. It comes from the weights, because these are computed from the same
-// words.
+// Is attention linear? With fixed weights yes; with weights computed from the words, no.
 #include "examples/lessons/vocabulary.h"
 #include "nn/layers/attention.h"
 

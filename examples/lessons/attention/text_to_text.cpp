@@ -1,8 +1,5 @@
-// From text to text: every stage of a language model, what its loss means, and what it is worth. A
-// language model is a function from the words so far to probabilities of the next word. Its loss
-// stands between two numbers that need no model: that of guessing, and the floor of the text.
+// From text to text: every stage of a language model, what its loss means, and what it is worth.
 #include "examples/lessons/attention/blanks.h"
-#include "examples/lessons/vocabulary.h"
 #include "nn/inspect/ngram_losses.h"
 #include "nn/train/trainer.h"
 

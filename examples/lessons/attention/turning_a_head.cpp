@@ -1,6 +1,5 @@
 // How a gradient turns a head: from the goal to the scores, to W_Q and W_K, and on for 100 steps.
-// ds_j = a_j (v_j.v1 - v3'.v1): a score should rise if its word is better than the present mixture.
-// All words share W_Q and W_K.
+// ds_j = a_j (v_j.v1 - v3'.v1).
 #include "examples/lessons/vocabulary.h"
 
 namespace fledge::lessons {

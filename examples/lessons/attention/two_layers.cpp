@@ -1,6 +1,6 @@
-// Two layers that work together: the first looks one word back, the second finds the earlier place of
-// the present word and looks at the word that followed it (Olsson et al. 2022, "In-context Learning
-// and Induction Heads"). No text says so. One layer cannot.
+// Two layers that work together: the first looks one word back, the second finds the earlier place
+// of the present word and looks at the word that followed it (Olsson et al. 2022, "In-context
+// Learning and Induction Heads"). One layer cannot.
 #include "examples/lessons/vocabulary.h"
 #include "examples/support/drawn.h"
 #include "nn/train/trainer.h"
@@ -152,21 +152,19 @@ void two_and_one(LessonText& to) {
   for (const Run& run : two)
     if (run.end.loss < 0.5) least_with = std::min(least_with, run.end.one_back);
   for (const Run& run : one) most_of_one = std::max(most_of_one, run.end.one_back);
-  const auto count = [](const std::vector<Run>& runs, auto holds) {
-    return static_cast<int>(std::count_if(runs.begin(), runs.end(), holds));
-  };
   to.set_all("table", table, "curves", curves, "ln n", std::log(double(words)), "floor",
              -std::log(0.75 + 0.25 / 10), "least with", least_with, "most of one", most_of_one);
   const auto sudden = [](const Run& run) {
     return run.falls_below(1) >= 0 && run.falls_below(1) - run.falls_below(2) <= steps / 10;
   };
-  to.claim_rate("two layers", count(two, [](const Run& r) { return r.end.loss < 0.5; }), seeds, 4);
-  to.claim_rate("sudden", count(two, sudden), seeds, 4);
-  to.claim_rate("match", count(two, [](const Run& r) { return r.end.match > 0.9; }), seeds, 4);
-  to.claim("one back", least_with > 5 * most_of_one);
-  to.claim_rate("needs both", count(two, [](const Run& r) { return r.without_first > 2; }), seeds,
+  to.claim_rate("two layers", count_of(two, [](const Run& r) { return r.end.loss < 0.5; }), seeds,
                 4);
-  to.claim_rate("one layer", count(one, [](const Run& r) { return r.end.loss > 2.5; }), controls,
+  to.claim_rate("sudden", count_of(two, sudden), seeds, 4);
+  to.claim_rate("match", count_of(two, [](const Run& r) { return r.end.match > 0.9; }), seeds, 4);
+  to.claim("one back", least_with > 5 * most_of_one);
+  to.claim_rate("needs both", count_of(two, [](const Run& r) { return r.without_first > 2; }),
+                seeds, 4);
+  to.claim_rate("one layer", count_of(one, [](const Run& r) { return r.end.loss > 2.5; }), controls,
                 controls);
 }
 

@@ -1,6 +1,5 @@
-// What Q, K and V can raise: by looking elsewhere up to a ceiling, by changing values without one. Q
-// and K choose a mean of the values that there are; V changes the values. So a large association
-// proves no attention. make run shows the same (examples/birds/learning.cpp).
+// What Q, K and V can raise: by looking elsewhere up to a ceiling, by changing values without one.
+// make run shows the same (examples/birds/learning.cpp).
 #include "examples/birds/by_hand.h"
 #include "examples/birds/learning.h"
 #include "examples/lessons/vocabulary.h"

@@ -1,6 +1,4 @@
-// Why attention: one vector for a word is not enough, because its sentence changes its meaning. The
-// embedding of a word is the same in every sentence. Attention mixes vectors of other words into it,
-// so the vector after attention depends on the sentence.
+// Why attention: one vector for a word is not enough, because its sentence changes its meaning.
 #include "examples/lessons/attention/blanks.h"
 
 namespace fledge::lessons {

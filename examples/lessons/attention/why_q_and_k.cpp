@@ -1,6 +1,4 @@
-// Why queries and keys have a matrix each: one matrix for both makes the scores symmetric. To look
-// and to be looked at are different things, and a symmetric score cannot tell them apart. W =
-// W_Q·W_Kᵀ decides; two thin matrices make it small.
+// Why queries and keys have a matrix each: one matrix for both makes the scores symmetric.
 #include "examples/lessons/vocabulary.h"
 #include "nn/optim/adamw.h"
 

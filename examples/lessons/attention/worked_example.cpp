@@ -1,6 +1,4 @@
-// The worked example: 'birds sometimes walk', every number by hand. The new vector of a word is a
-// weighted sum, v3' = a31·v1 + a32·v2 + a33·v3. Its dot product with v1 is the same weighted sum of
-// the numbers vj·v1, so no row with weights from 0 to 1 that add up to 1 gives more than the largest.
+// The worked example: 'birds sometimes walk', every number by hand: v3' = a31·v1 + a32·v2 + a33·v3.
 #include "examples/birds/by_hand.h"
 #include "examples/lessons/vocabulary.h"
 

@@ -1,9 +1,7 @@
-// Fused attention: five lines that are easy to read against one op, with the times of this machine.
-// The table of weights, words by words for each head, is the largest array in attention, and it is
-// not part of the result. A row of it can be computed, used and dropped. The backward pass computes
-// it again from two numbers (Dao et al. 2022). Times are printed and never claimed.
+// Fused attention: five lines that are easy to read against one op (Dao et al. 2022), with the
+// times of this machine. Times are printed and never claimed.
 #include "engine/base/thread_pool.h"
-#include "examples/fledge/bench/timing.h"
+#include "examples/fledge/timing.h"
 #include "examples/lessons/vocabulary.h"
 #include "examples/support/run_main.h"
 #include "nn/layers/attention.h"

@@ -1,7 +1,6 @@
-// How to check a gradient so that the check can fail: error against step for 2, 4 and 6 points; dual
-// numbers, which need no step; and a wrong rule that a check of summed outputs misses, and whose
-// cause the checker of fledge names. Compare Jᵀ·v by backward() with the same number computed in
-// another way, for a random v.
+// How to check a gradient so that the check can fail: error against step for 2, 4 and 6 points;
+// dual numbers, which need no step; and a wrong rule that a check of summed outputs misses, and
+// whose cause the checker of fledge names.
 #include <limits>
 
 #include "engine/dual.h"

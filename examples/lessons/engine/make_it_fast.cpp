@@ -1,12 +1,10 @@
-// Make it fast: one product of two matrices in four ways, with the times of this machine. A
-// processor multiplies far faster than it reads from memory, so a number that was read must be used
-// often: in the right order, in registers, packed. Claims are about results. Times are printed and
-// never claimed: they are this machine's, today.
+// Make it fast: one product of two matrices in four ways, with the times of this machine. Times are
+// printed and never claimed.
 #include <cstring>
 
 #include "engine/base/thread_pool.h"
 #include "engine/kernels/tiles.h"
-#include "examples/fledge/bench/timing.h"
+#include "examples/fledge/timing.h"
 #include "examples/lessons/vocabulary.h"
 
 namespace fledge::lessons {

@@ -1,7 +1,6 @@
-// The same formula in fledge: a graph instead of a tape. Each result knows its inputs and one rule
-// for each of them, and nothing else. So the memory of a number that nothing needs any more is free
-// at once. This lesson keeps its tensors and calls keep_grad(), to show every gradient. A node is
-// made after its inputs and has a larger id: the ids are the order of the tape.
+// The same formula in fledge: a graph instead of a tape. This lesson keeps its tensors and calls
+// keep_grad(), to show every gradient. A node is made after its inputs and has a larger id: the ids
+// are the order of the tape.
 #include <map>
 #include <set>
 

@@ -1,10 +1,6 @@
-// An engine in fifty lines that uses nothing of fledge: values down a tape, gradients up.
-//
-// The smallest attention there is: one query, two keys and two values, each a single number. Every
-// operation is written on a tape with its local derivatives. Read from the newest line to the
-// oldest, the tape gives the derivative of the result with respect to every number on it. A number
-// passes its gradient on only when all numbers that use it have passed theirs.
-// examples/birds_in_one_file.cpp is this tape with matrices instead of numbers.
+// An engine in fifty lines that uses nothing of fledge: values down a tape, gradients up. Read from
+// the newest line to the oldest, the tape gives the derivative of the result with respect to every
+// number on it. examples/birds_in_one_file.cpp is this tape with matrices instead of numbers.
 #include "examples/lessons/vocabulary.h"
 
 namespace fledge::lessons {

@@ -262,3 +262,14 @@ TEST_CASE("birds story: JSON holds what was found, and null where there is nothi
   CHECK(whole["gradcheck"]["finite_difference"].is_null());
   CHECK_FALSE(whole["gradcheck"]["ok"].boolean());
 }
+
+TEST_CASE("birds check: every parameter of the model that it is given") {
+  Rng rng(1);
+  const LanguageModel model(
+      {.vocabulary = 7, .context = 3, .layers = 1, .heads = 2, .width = 8, .hidden = 4}, rng);
+  report::ModelState state{7, 3, 1, 2, 8, 4, {}, 2, 2, {0, 1, 2, 6}, {1, 2, 6, -1}};
+  for (const Tensor& p : parameters(model)) state.parameters.push_back(to_vector(p.value()));
+  const report::ModelProof proof = report::check_model(state, 1);
+  CHECK((proof.dual.ok && proof.dual.elements == count_parameters(model)));
+  CHECK(proof.differences.elements == count_parameters(model));
+}

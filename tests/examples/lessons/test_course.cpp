@@ -234,7 +234,7 @@ bool is_among(const Printed& number, const std::vector<Printed>& printed) {
 }  // namespace
 
 TEST_CASE("course: a question, a prediction, places in the sources that exist, 80 columns") {
-  CHECK(lessons_of_the_course().size() == 33);
+  CHECK(lessons_of_the_course().size() == 38);
   for (const std::string& lesson : lessons_of_the_course()) {
     INFO(lesson);
     const Lines output = output_of(lesson);
@@ -383,7 +383,9 @@ TEST_CASE("course: the README quotes what lessons print, lists all of them, show
 
 TEST_CASE("course: what READMEs quote of make run is what birds prints, one of them all of it") {
   Lines printed = lines_of(birds_story());
+  check_layout(printed);
   while (!printed.empty() && printed.back().empty()) printed.pop_back();
+  CHECK((has(birds_story(), "█") && !has(birds_story(), "\x1b[")));
   CHECK(missing_in(printed, quotations("README.md", "```birds").at(""), 0.1) == "");
   const Lines all = quotations("examples/birds/README.md", "```birds").at("");
   REQUIRE(all.size() == printed.size());

@@ -74,25 +74,26 @@ testing::Result run_page(std::vector<const char*> arguments, Part part = two_cla
 }  // namespace
 
 TEST_CASE("lesson: a claim holds or is FALSE") {
-  const auto claimed = [](const auto& claim) {
+  const auto claimed = [](const Values& claim) {
     std::string out;
-    Lesson to({}, [&](const std::string& line) { out += line; });
+    Lesson lesson({}, [&](const std::string& line) { out += line; });
+    LessonText to("x", opening + std::string("- [it] what\n") + reading_part, two_terms, lesson);
     claim(to);
-    CHECK(to.claims() == 1);
-    CHECK(to.false_claims() == (out.find("FALSE") == out.npos ? 0 : 1));
+    CHECK(lesson.claims() == 1);
+    CHECK(lesson.false_claims() == (out.find("FALSE") == out.npos ? 0 : 1));
     return out;
   };
-  CHECK(claimed([](Lesson& to) { to.claim(true, "1 < 2"); }) == "   ok     1 < 2");
-  CHECK(claimed([](Lesson& to) { to.claim(false, "2 < 1"); }) == "   FALSE  2 < 1");
-  CHECK(claimed([](Lesson& to) { to.claim_near(0.1 + 0.2, 0.3, 1e-12, "sum"); }) ==
-        "   ok     sum: 0.3");
-  CHECK(claimed([](Lesson& to) { to.claim_near(0.25, 0.5, 0.1, "a half"); }) ==
-        "   FALSE  a half: 0.25, not 0.5 within 0.1");
-  CHECK(claimed([](Lesson& to) { to.claim_near(std::nan(""), 0.5, 1e9, "no number"); }) ==
-        "   FALSE  no number: nan, not 0.5 within 1e+09");
+  CHECK(claimed([](LessonText& to) { to.claim("it", true); }) == "   ok     what");
+  CHECK(claimed([](LessonText& to) { to.claim("it", false); }) == "   FALSE  what");
+  CHECK(claimed([](LessonText& to) { to.claim_near("it", 0.1 + 0.2, 0.3, 1e-12); }) ==
+        "   ok     what: 0.3");
+  CHECK(claimed([](LessonText& to) { to.claim_near("it", 0.25, 0.5, 0.1); }) ==
+        "   FALSE  what: 0.25, not 0.5 within 0.1");
+  CHECK(claimed([](LessonText& to) { to.claim_near("it", std::nan(""), 0.5, 1e9); }) ==
+        "   FALSE  what: nan, not 0.5 within 1e+09");
   for (const auto& [count, verdict] : {std::pair{95, "ok   "}, {94, "FALSE"}, {101, "FALSE"}})
-    CHECK(claimed([n = count](Lesson& to) { to.claim_rate(n, 100, 95, "learned"); }) ==
-          formatted("   %s  %d of 100 seeds (at least 95): learned", verdict, count));
+    CHECK(claimed([n = count](LessonText& to) { to.claim_rate("it", n, 100, 95); }) ==
+          formatted("   %s  %d of 100 seeds (at least 95): what", verdict, count));
 }
 
 TEST_CASE("lesson text: each kind of block, printed as far as its values are known") {

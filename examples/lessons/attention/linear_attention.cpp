@@ -1,0 +1,205 @@
+// Linear attention: a sum over all pairs of key and value is one matrix, so the table of weights is
+// never made. The delta rule corrects this matrix, where linear attention only adds to it.
+#include "examples/lessons/vocabulary.h"
+#include "nn/optim/adamw.h"
+
+namespace fledge::lessons {
+
+const std::vector<std::string> verbs{"walk", "sleep", "fly"};
+
+/// The matrix S after all pairs.   k (…, n, d)   v (…, n, m)   S (…, d, m)
+using Memory = Tensor (*)(const Tensor& k, const Tensor& v);
+
+/// S = Σ_j k_jᵀ·v_j                                                   Katharopoulos et al. 2020
+Tensor sum_of_pairs(const Tensor& k, const Tensor& v) { return matmul(transpose(k), v); }
+
+/// S ← S + k_jᵀ·(v_j − k_j·S) for one pair after the other.   Widrow & Hoff 1960; Schlag et al. 2021
+Tensor delta_rule(const Tensor& k, const Tensor& v) {
+  Tensor S = matmul(transpose(slice(k, -2, 0, 1)), slice(v, -2, 0, 1));
+  for (Dim j = 1; j < k.dim(-2); ++j) {
+    const Tensor key = slice(k, -2, j, j + 1), value = slice(v, -2, j, j + 1);
+    S = S + matmul(transpose(key), value - matmul(key, S));
+  }
+  return S;
+}
+
+/// What a query reads from softmax attention: y = softmax(q·Kᵀ)·V.
+Tensor softmax_read(const Tensor& q, const Tensor& k, const Tensor& v) {
+  return matmul(softmax(matmul(q, transpose(k))), v);
+}
+
+/// Rows of random directions with the length 1.
+Tensor unit_rows(const Tensor& x) { return x / sqrt(sum(x * x, {-1}, true)); }
+
+void same_sum(LessonText& to) {
+  constexpr Dim T = 64, d = 8;
+  Rng rng(1);
+  const Tensor q = normal({T, d}, rng), k = normal({T, d}, rng), v = normal({T, d}, rng);
+  Array seen = Array::zeros({T, T});  // 1 where a word may look
+  for (Dim i = 0; i < T; ++i)
+    for (Dim j = 0; j <= i; ++j) seen.write()[i * T + j] = 1;
+  const Tensor from_table = matmul(matmul(q, transpose(k)) * Tensor(seen), v);
+  std::vector<Tensor> from_memory;
+  for (Dim t = 0; t < T; ++t)
+    from_memory.push_back(
+        matmul(row(q, t), sum_of_pairs(slice(k, 0, 0, t + 1), slice(v, 0, 0, t + 1))));
+  to.claim("same", farthest(from_table, concat(from_memory, 0)) < 1e-4);
+}
+
+/// A row for each verb that was written: what is read for birds, in three ways.
+Table read_for_birds(const Tensor& k, const Tensor& v, const Tensor& q) {
+  const Tensor sum = matmul(q, sum_of_pairs(k, v)), looked = softmax_read(10 * q, k, v),
+               corrected = matmul(q, delta_rule(k, v));
+  Table table = Table::of_numbers({"", "sum of pairs", "softmax", "delta rule"});
+  for (Dim i = 0; i < 3; ++i)
+    table.row("%s | %.2f | %.2f | %.2f", verbs[static_cast<std::size_t>(i)].c_str(), number(sum, i),
+              number(looked, i), number(corrected, i));
+  return table;
+}
+
+void one_key_twice(LessonText& to) {
+  const Tensor k = Array({3, 2}, {1, 0, 0, 1, 1, 0});  // birds, cats, birds
+  const Tensor v = identity(3), birds = row(k, 0);     // walk, sleep, fly
+  to.set("read", read_for_birds(k, v, birds));
+  to.claim("added", farthest(matmul(birds, sum_of_pairs(k, v)), Array({1, 3}, {1, 0, 1})) == 0);
+  to.claim("corrected", farthest(matmul(birds, delta_rule(k, v)), Array({1, 3}, {0, 0, 1})) == 0);
+
+  Rng rng(2);
+  const Tensor key = unit_rows(normal({1, 8}, rng)), value = normal({1, 8}, rng),
+               S = parameter(normal({8, 8}, rng));
+  const Tensor error = value - matmul(key, S);
+  backward(0.5 * sum(error * error));
+  to.claim("gradient step", farthest(-S.grad(), matmul(transpose(key), error)) < 1e-5);
+}
+
+/// The numbers a_j of y = Σ_j a_j·v_j, where y = read(v): the gradients of a number of y.
+template <class Read>
+std::vector<double> weights_of(Read read) {
+  const Tensor v = parameter(Array::zeros({3, 1}));
+  backward(sum(read(v)));
+  return numbers(v.grad());
+}
+
+void weights_without_a_table(LessonText& to) {
+  const Tensor k = Array({3, 2}, {1, 0, 0.6, 0.8, 1, 0}), birds = row(k, 0), cats = row(k, 1);
+  const auto delta = [&](const Tensor& q) {
+    return weights_of([&](const Tensor& v) { return matmul(q, delta_rule(k, v)); });
+  };
+  const std::vector<double> looked =
+      weights_of([&](const Tensor& v) { return softmax_read(10 * cats, k, v); });
+  Table table = Table::of_numbers({"cats", "birds walk", "cats sleep", "birds fly"});
+  const auto add = [&](const char* name, const std::vector<double>& a) {
+    table.row("%s | %.2f | %.2f | %.2f", name, a[0], a[1], a[2]);
+  };
+  add("sum of pairs",
+      weights_of([&](const Tensor& v) { return matmul(cats, sum_of_pairs(k, v)); }));
+  add("softmax", looked), add("delta rule", delta(cats));
+  to.set("weights", table);
+  to.claim("shares", std::abs(looked[0] + looked[1] + looked[2] - 1) < 1e-5);
+  to.claim("written over",
+           std::abs(delta(birds)[0]) < 1e-6 && std::abs(delta(birds)[2] - 1) < 1e-6);
+}
+
+/// Of n random pairs in a memory of 16 × 16, the share for which the right value is the nearest.
+double recalled(Memory memory, Dim n) {
+  Rng rng(static_cast<std::uint64_t>(n));
+  int right = 0;
+  constexpr int texts = 20;
+  for (int text = 0; text < texts; ++text) {
+    const Tensor k = unit_rows(normal({n, 16}, rng)), v = unit_rows(normal({n, 16}, rng));
+    const Tensor y = memory == nullptr ? softmax_read(50 * k, k, v) : matmul(k, memory(k, v));
+    const std::vector<double> fits = numbers(matmul(y, transpose(v)));
+    for (auto from = fits.begin(); from != fits.end(); from += n) {
+      const Dim i = (from - fits.begin()) / n;
+      right += std::max_element(from, from + n) - from == i ? 1 : 0;
+    }
+  }
+  return static_cast<double>(right) / static_cast<double>(texts * n);
+}
+
+void how_many(LessonText& to) {
+  Table table = Table::of_numbers({"pairs", "sum of pairs", "delta rule", "softmax"});
+  for (const Dim n : {4, 8, 16, 32, 64}) {
+    const double sum = recalled(sum_of_pairs, n), corrected = recalled(delta_rule, n),
+                 looked = recalled(nullptr, n);
+    table.row("%d | %s | %s | %s", static_cast<int>(n), percent(sum).c_str(),
+              percent(corrected).c_str(), percent(looked).c_str());
+    if (n == 64) to.claim("table wins", looked == 1 && sum < 0.5 && corrected < 0.5);
+  }
+  to.set("recalled", table);
+}
+
+// -- learning: six pairs of random animals and verbs; then the newest verb of one animal ----------
+
+constexpr Dim animals = 4, pairs = 6;
+
+struct Texts {
+  Indices animal, verb;      // (B, pairs)
+  Indices question, answer;  // (B)
+};
+
+Texts random_texts(Dim count, Rng& rng) {
+  std::vector<Dim> animal, verb, question, answer;
+  for (Dim b = 0; b < count; ++b) {
+    Dim newest[animals] = {};
+    for (Dim j = 0; j < pairs; ++j) {
+      animal.push_back(rng.below(animals)), verb.push_back(rng.below(3));
+      newest[animal.back()] = verb.back();
+    }
+    question.push_back(animal[animal.size() - 1 - static_cast<std::size_t>(rng.below(pairs))]);
+    answer.push_back(newest[question.back()]);
+  }
+  return {{{count, pairs}, animal}, {{count, pairs}, verb}, {{count}, question}, {{count}, answer}};
+}
+
+/// A key for each animal, a value for each verb, and a way from values to logits: all learned.
+struct Reader {
+  Tensor key, value, out;
+
+  explicit Reader(Rng& rng)
+      : key(parameter(normal({animals, 4}, rng))),
+        value(parameter(normal({3, 4}, rng))),
+        out(parameter(normal({4, 3}, rng))) {}
+  Tensor logits(Memory memory, const Texts& texts) const {
+    const Tensor keys = unit_rows(key);
+    const Tensor S = memory(embedding(keys, texts.animal), embedding(value, texts.verb));
+    const Tensor q = reshape(embedding(keys, texts.question), {texts.question.shape()[0], 1, 4});
+    return matmul(reshape(matmul(q, S), {texts.question.shape()[0], 4}), out);
+  }
+};
+
+/// The share of 500 new texts that a reader answers after 200 steps.
+double learned(Memory memory, std::uint64_t seed) {
+  Rng rng(seed);
+  const Reader reader(rng);
+  minimise(AdamW({reader.key, reader.value, reader.out}, {.rate = 0.03}), 200, [&] {
+    const Texts texts = random_texts(64, rng);
+    return cross_entropy(reader.logits(memory, texts), texts.answer);
+  });
+  const Texts unseen = random_texts(500, rng);
+  const std::vector<double> logits = numbers(reader.logits(memory, unseen));
+  int right = 0;
+  for (Dim b = 0; b < 500; ++b) {
+    const auto from = logits.begin() + 3 * b;
+    right += std::max_element(from, from + 3) - from == unseen.answer[b] ? 1 : 0;
+  }
+  return right / 500.0;
+}
+
+void what_is_learned(LessonText& to) {
+  double least = 1, most = 0, sum = 0;
+  const int solved = count_seeds(10, [&](std::uint64_t seed) {
+    const double added = learned(sum_of_pairs, seed), corrected = learned(delta_rule, seed);
+    most = std::max(most, added), least = std::min(least, corrected), sum += added / 10;
+    return corrected > 0.99;
+  });
+  to.set_all("mean", 100 * sum, "most", 100 * most, "least", 100 * least);
+  to.claim_rate("learned", solved, 10, 9);
+  to.claim("cannot", most < 0.9);
+}
+
+const LessonProgram program({same_sum, one_key_twice, weights_without_a_table, how_many,
+                             what_is_learned},
+                            {});
+
+}  // namespace fledge::lessons

@@ -1,0 +1,117 @@
+// Shared keys: several heads of queries look through one head of keys and values. What a model keeps
+// of each word shrinks; the gradients of all these heads meet in the shared key.
+//                                                             Shazeer 2019; Ainslie et al. 2023
+#include "examples/lessons/attention/reader.h"
+
+namespace fledge::lessons {
+using namespace reader;
+
+constexpr Dim H = 4, D = 8;  // heads of queries, numbers of each head
+
+void what_is_kept(LessonText& to) {
+  Table table = Table::of_numbers({"key heads", "numbers a word", "MB for 1,024 words"});
+  for (const Dim key_heads : {12, 4, 1}) {
+    const Dim numbers = 12 * 2 * key_heads * 64;  // layers, keys and values, heads of 64
+    table.row("%d | %s | %.1f", int(key_heads), thousands(numbers).c_str(),
+              static_cast<double>(numbers * 1024 * 4) / 1e6);
+  }
+  to.set("kept", table);
+}
+
+/// The one key head, four times side by side.
+Tensor four_times(const Tensor& x) { return concat({x, x, x, x}, -1); }
+
+void where_gradients_meet(LessonText& to) {
+  Rng rng(1);
+  const auto draw = [&](Dim width) { return parameter(normal({6, width}, rng)); };
+  const Tensor q = draw(H * D), k = draw(D), v = draw(D);
+  const Tensor own_k = parameter(four_times(k).value()), own_v = parameter(four_times(v).value());
+  const Tensor shared = attention(q, k, v, HeadCount(H, 1), causal());
+  const Tensor own = attention(q, own_k, own_v, H, causal());
+  const Tensor dy = normal(shared.shape(), rng);
+  backward(sum(shared * dy) + sum(own * dy));
+  const auto four_summed = [](const Tensor& own_head) {
+    return sum(reshape(Tensor(own_head.grad()), {6, H, D}), {1});
+  };
+  to.claim("same", farthest(shared, own) == 0);
+  to.claim("sum", farthest(k.grad(), four_summed(own_k)) < 1e-5 &&
+                      farthest(v.grad(), four_summed(own_v)) < 1e-5);
+}
+
+/// A layer that names the words one, two, three and four positions back.
+struct Layer {
+  Dim key_heads;
+  Tensor W_Q, W_K, W_V, W_O;
+
+  Layer(Dim shared, Rng& rng)
+      : key_heads(shared),
+        W_Q(draw({C, H * D}, rng)),
+        W_K(draw({C, shared * D}, rng)),
+        W_V(draw({C, shared * D}, rng)),
+        W_O(draw({H * D, H * V}, rng)) {}
+
+  static Tensor draw(const Shape& shape, Rng& rng) {
+    return parameter(random_normal(shape, 0, 0.2, rng));
+  }
+  /// Scores (B, T, V) of the words, for each question.
+  std::vector<Tensor> answers(const Indices& texts) const {
+    const Tensor x = embedding(one_hot(V, 0), one_hot(T, V), texts);
+    const Tensor y = attention(matmul(x, W_Q), matmul(x, W_K), matmul(x, W_V),
+                               HeadCount(H, key_heads), causal());
+    return split(matmul(y, W_O), H, -1);
+  }
+};
+
+/// The words that question i asks for; the first positions have none.
+Indices words_back(const Indices& texts, Dim i) {
+  return targets(texts, [&](Dim t) { return t - 1 - i; });
+}
+
+/// The share of right answers to all four questions, in new texts.
+double learned(Dim key_heads, std::uint64_t seed) {
+  Rng rng(seed);
+  const Layer layer(key_heads, rng);
+  minimise(AdamW({layer.W_Q, layer.W_K, layer.W_V, layer.W_O}, {.rate = 0.02}), 300, [&] {
+    const Indices texts = random_texts(16, rng);
+    const std::vector<Tensor> answers = layer.answers(texts);
+    Tensor loss = 0.0;
+    for (Dim i = 0; i < H; ++i)
+      loss = loss + cross_entropy(answers[static_cast<std::size_t>(i)], words_back(texts, i), -1);
+    return loss;
+  });
+  const Indices texts = unseen_texts();
+  const std::vector<Tensor> answers = layer.answers(texts);
+  int right = 0, asked = 0;
+  for (Dim i = 0; i < H; ++i) {
+    const Indices words = words_back(texts, i);
+    const std::vector<double> scores = numbers(answers[static_cast<std::size_t>(i)]);
+    for (Dim at = 0; at < words.size(); ++at) {
+      if (words[at] < 0) continue;
+      const auto from = scores.begin() + V * at;
+      right += std::max_element(from, from + V) - from == words[at] ? 1 : 0, ++asked;
+    }
+  }
+  return static_cast<double>(right) / asked;
+}
+
+void four_questions(LessonText& to) {
+  Table table =
+      Table::of_numbers({"key heads", "numbers kept a word", "right, mean", "worst seed"});
+  double one = 1;
+  for (const Dim key_heads : {4, 2, 1}) {
+    double mean = 0, worst = 1;
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      const double right = learned(key_heads, seed);
+      mean += right / 10, worst = std::min(worst, right);
+    }
+    table.row("%d | %d | %s | %s", int(key_heads), int(2 * key_heads * D), percent(mean).c_str(),
+              percent(worst).c_str());
+    one = worst;
+  }
+  to.set("answers", table);
+  to.claim("one is enough", one > 0.95);
+}
+
+const LessonProgram program({what_is_kept, where_gradients_meet, four_questions}, {});
+
+}  // namespace fledge::lessons
