@@ -39,7 +39,7 @@ help:
 
 help-maintainers:
 	@echo 'make check        the tests of engine/ and nn/ alone'
-	@echo 'make approve      write what the command says into tests/command/*.txt; see git diff'
+	@echo 'make approve      write what the command says into tests/command/*.txt    (ONLY=help)'
 	@echo 'make size         the lines of each group of folders, and their limits'
 	@echo 'make format       lay out the sources with clang-format'
 	@echo 'make lint         clang-format and clang-tidy, without a change to any file'
@@ -52,7 +52,7 @@ help-maintainers:
 	@echo 'make threads      of these the tests of what threads touch (a minute)'
 	@echo 'make page-test    the HTML pages in a real browser: no message, keyboard, numbers'
 	@echo 'make page-bits    the engine of a page in node, beside a build with NATIVE=0'
-	@echo 'make parity       every op and module, and steps of AdamW, beside PyTorch, in double'
+	@echo 'make parity       every op and module, AdamW and Muon, beside PyTorch, in double'
 	@echo 'make pytorch-test continues training in PyTorch, beside fledge that continues it'
 	@echo 'make peers        fledge beside oneDNN and PyTorch, in turn       (PEERS=$(PEERS))'
 
@@ -68,7 +68,7 @@ check:
 
 approve:
 	$(built_tests) transcripts
-	@$(BUILD)/tests/transcripts --approve tests/command/*.txt
+	@$(BUILD)/tests/transcripts --approve tests/command/$(or $(ONLY),*).txt
 
 size:
 	@.ci/size

@@ -3,7 +3,7 @@
 
   continued_runs.py BUILD      the folder with the program fledge
 
-A text as characters and a list of unequal lines. One process, which is killed and goes on from its
+A text as characters, also with Muon, and a list of unequal lines. One process, which is killed and goes on from its
 checkpoint, and two processes that torchrun starts. Every loss must be fledge's to 1e-4, and what is
 handed back must have PyTorch's held-out loss under fledge eval, to 1e-5. Two passes of lines must
 be one batch twice as large. A wrong weight must be noticed. Exit status: 0 all agree, 1 not.
@@ -29,7 +29,8 @@ BEFORE, AFTER, EVERY = 40, 90, 25
 OPTIONS = ["--layers", "2", "--heads", "3", "--width", "24", "--warmup", "10", "--lr", "0.003",
            "--dropout", "0", "--seed", "7"]
 TWO_PASSES, ONE_PASS = ["--batch", "5", "--accumulate", "2"], ["--batch", "10"]
-CASES = {"characters": ["--context", "32"], "lines": ["--context", "16", "--lines"]}
+CASES = {"characters": ["--context", "32"], "lines": ["--context", "16", "--lines"],
+         "muon": ["--context", "32", "--optimizer", "muon"]}
 LOSS, EVAL = 1e-4, 1e-5  # the largest differences
 
 build = pathlib.Path(sys.argv[1]).resolve()
@@ -150,8 +151,9 @@ def main():
     text = (ROOT / "examples" / "GLOSSARY.md").read_text()[:20000]
     words = sorted(set(re.findall(r"[a-z]+", text)))
     check_case("characters", text)
+    check_case("muon", text)
     check_case("lines", "".join(" ".join(words[i:i + 1 + i % 4]) + "\n" for i in range(len(words))))
-    print("\n" + ("NOT all of it agrees" if wrong else "PyTorch continues both runs as fledge does"))
+    print("\n" + ("NOT all of it agrees" if wrong else "PyTorch continues the runs as fledge does"))
     sys.exit(1 if wrong else 0)
 
 
