@@ -200,8 +200,9 @@ OpFunction rotated_by_halves(Dim D, Dim heads, Dim first, double base = 10000) {
     const Dim T = x[0].dim(-2), half = D / 2;
     std::vector<double> cosines, sines;
     for (Dim i = 0; i < T * half; ++i) {
+      const Dim position = first + i / half;
       const double angle =
-          static_cast<double>(first + i / half) *
+          static_cast<double>(position) *
           std::pow(base, -2.0 * static_cast<double>(i % half) / static_cast<double>(D));
       cosines.push_back(std::cos(angle)), sines.push_back(std::sin(angle));
     }

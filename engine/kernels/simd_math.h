@@ -168,7 +168,7 @@ inline Vec log1p(Vec x) {
 
 /// One lane after the other: see base/cosine.h.
 inline SinCosVec sin_cos(Vec x) {
-  SinCosVec y;
+  SinCosVec y{};
   for (int i = 0; i < kernels::lanes; ++i) {
     const SinCos each = sin_cos(x[i]);
     y.sine[i] = each.sine, y.cosine[i] = each.cosine;

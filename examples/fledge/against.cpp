@@ -99,10 +99,12 @@ class Child {
   /// The exit status; 128 + the signal's number when one ended it; -1 if it does not end in time.
   int status(int seconds) {
     int status = 0;
-    for (int waits = 100 * seconds; waitpid(pid_, &status, WNOHANG) == 0; --waits) {
+    pid_t ended = 0;
+    for (int waits = 100 * seconds; (ended = waitpid(pid_, &status, WNOHANG)) == 0; --waits) {
       if (waits == 0) return -1;
       poll(nullptr, 0, 10);  // milliseconds
     }
+    if (ended < 0) return -1;
     pid_ = 0;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   }

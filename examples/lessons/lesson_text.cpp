@@ -304,7 +304,7 @@ std::string LessonText::filled(const std::string& text) const {
 
 /// The text of a block with its values.
 std::string LessonText::shown(const TextBlock& block) const {
-  const std::string text = filled(block.text);
+  std::string text = filled(block.text);
   if (block.kind != Kind::claim) return text;
   const Claim& claim = claims_.at(block.name);
   return claim.before + text + claim.after;

@@ -69,6 +69,8 @@ Json settings_json(const LanguageModelSizes& sizes, const TrainerOptions& traini
                        {"bias", sizes.bias == Bias::with},
                        {"without", words_of_none(sizes.recipe)},
                        {"forms", Json::object(forms_json(sizes.recipe))},
+                       {"optimizer", training.optimizer == Optimizer::muon ? "muon" : "adamw"},
+                       {"muon_times", training.muon_times},
                        {"tie_qk", sizes.recipe.tie_qk},
                        {"freeze", words_of_none(sizes.recipe.learned)},
                        {"steps", schedule.steps},

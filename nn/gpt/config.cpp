@@ -165,6 +165,7 @@ void read_forms(const JsonValue& own, Recipe& recipe) {
     allowed[key] += (allowed[key].empty() ? "" : " or ") + std::string(word);
     if (own[key].string() == word) member = form;
   });
+  if (own.has("key_heads")) recipe.key_heads = own["key_heads"].integer(1, 2147483647);
   if (own.has("window")) recipe.window = own["window"].integer(1, 2147483647);
   const auto found = forms_of(recipe);
   for (const auto& [key, words] : allowed)

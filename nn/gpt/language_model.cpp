@@ -28,6 +28,8 @@ const LanguageModelSizes& checked(const LanguageModelSizes& sizes) {
   const Recipe& recipe = sizes.recipe;
   require<ValueError>(recipe.window >= 0, "LanguageModel", "the window must not be negative: got ",
                       recipe.window);
+  require<ValueError>(recipe.rotary_base >= 1 && std::isfinite(recipe.rotary_base), "LanguageModel",
+                      "the rotary base must be finite and 1 or more: got ", recipe.rotary_base);
   require<ValueError>(recipe.position != Position::rotary || sizes.width / sizes.heads % 2 == 0,
                       "LanguageModel",
                       "rotary positions need an even head size, width / heads: got ", sizes.width,

@@ -50,7 +50,8 @@ Tensor softmax_with_sink(const Tensor& scores, const Mask& mask, const Tensor& s
   const Array visible(scores.shape(), {table.begin(), table.end()});
   const Tensor shown = where(visible, scores, -infinity);
   const Tensor zeros = Array::zeros(scores.shape().with(-1, 1));
-  const Tensor column = reshape(sink, {sink.size(), 1, 1}) + zeros;  // (…, H, T, 1)
+  // (…, H, T, 1). A sink of −∞ is none: a row without keys has the weights 0, not NaN.
+  const Tensor column = maximum(reshape(sink, {sink.size(), 1, 1}), -1e30) + zeros;
   return slice(softmax(concat({shown, column}, -1)), -1, 0, scores.dim(-1));
 }
 

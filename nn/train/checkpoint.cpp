@@ -1,8 +1,5 @@
 #include "nn/train/checkpoint.h"
 
-#include <algorithm>
-#include <array>
-
 #include "nn/gpt/weights.h"
 #include "nn/io/checksum.h"
 #include "nn/io/json.h"
@@ -89,8 +86,9 @@ Checkpoint open_checkpoint(ByteSource file) {
 LanguageModel kept_model(const Checkpoint& checkpoint, const LanguageModelSizes& sizes) {
   WeightFile kept{"", checkpoint.file, checkpoint.header};
   std::erase_if(kept.header.tensors, [](const StoredTensor& tensor) {
-    return std::ranges::any_of(std::array{last_prefix, "adamw.", "muon."},
-                               [&](const char* prefix) { return tensor.name.starts_with(prefix); });
+    for (const char* prefix : {last_prefix, "adamw.", "muon."})
+      if (tensor.name.starts_with(prefix)) return true;
+    return false;
   });
   return read_weights(kept, sizes);
 }

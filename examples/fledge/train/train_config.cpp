@@ -283,6 +283,7 @@ void settle_recipe(TrainConfig& config) {
   }
   for (const std::string& part : words_of_none(config.without)) {
     std::vector<std::string> chosen{part};
+    if (part == "mask") chosen = {"window"};
     if (part == "attention") chosen = {"qk-norm", "key-heads", "sink", "exclusive", "window"};
     for (const std::string& option : chosen)
       if (config.given.contains("--" + option))

@@ -36,7 +36,7 @@ LanguageModel trained(const Size& size, std::uint64_t seed) {
   sizes.heads = size.heads;
   sizes.hidden = size.hidden;
   Rng rng(seed);
-  const LanguageModel model(sizes, rng);
+  LanguageModel model(sizes, rng);
   if (size.heads == 1) shrink_head(model, size.head_size);
   birds::train(model, text(), seed);
   return model;

@@ -4,7 +4,8 @@
 #include "examples/lessons/attention/reader.h"
 
 namespace fledge::lessons {
-using namespace reader;
+using reader::C, reader::one_hot, reader::random_texts, reader::T, reader::targets,
+    reader::unseen_texts, reader::V;
 
 constexpr Dim H = 4, D = 8;  // heads of queries, numbers of each head
 

@@ -149,6 +149,8 @@ struct Settings {
     f("batch", "batch", training.batch), f("", "accumulate", training.accumulate);
     f("decay", "decay", training.decay), f("clip", "clip", training.clip);
     f("beta2", "", training.beta2), f("seed", "seed", training.seed);
+    f("optimizer", "optimizer", training.optimizer);
+    f("muon_times", "muon-rate", training.muon_times);
   }
 };
 
@@ -166,6 +168,11 @@ void read_setting(const JsonValue& json, Reading& to) {
 }
 void read_setting(const JsonValue& json, Bias& to) {
   to = json.boolean() ? Bias::with : Bias::without;
+}
+void read_setting(const JsonValue& json, Optimizer& to) {
+  if (json.string() != "adamw" && json.string() != "muon")
+    json.fail("must be adamw or muon: got " + json.shown());
+  to = json.string() == "muon" ? Optimizer::muon : Optimizer::adamw;
 }
 template <class List>
 void read_setting(const JsonValue& words, List& list) {
@@ -206,6 +213,7 @@ void read_options(const JsonValue& options, Settings& s) {
     std::string json = options[option].string();
     if constexpr (std::is_same_v<T, Recipe::Learned>)
       json = "[\"" + replaced(json, ',', "\",\"") + "\"]";
+    if constexpr (std::is_same_v<T, Optimizer>) json = '"' + json + '"';
     read_setting(read_json(json), value);
   });
   s.corpus.seed = s.training.seed;
@@ -215,6 +223,7 @@ std::string option_text(bool value) { return value ? "true" : "false"; }
 std::string option_text(double value) { return json_number(value); }
 std::string option_text(std::int64_t value) { return std::to_string(value); }
 std::string option_text(std::uint64_t value) { return std::to_string(value); }
+std::string option_text(Optimizer value) { return value == Optimizer::muon ? "muon" : "adamw"; }
 std::string option_text(Reading value) { return option_text(value == Reading::lines); }
 std::string option_text(const Recipe::Learned& value) {
   std::string text;

@@ -289,7 +289,7 @@ TEST_CASE("order = 2 proves the Hessian; a rule without tangents passes at order
   CHECK(gradcheck([](In in) { return in[0] * 3.0; }, x, {.order = 2}));
   CHECK(gradcheck(of_one(relu), {Array({2}, {0.003, 1})}, {.order = 2}));
 
-  const auto square = [](bool keeps_tangent) {
+  const auto squared = [](bool keeps_tangent) {
     return [=](In in) {
       const Array X = in[0].value();
       return ruled(in[0], X * X, [=](const Array& dy, Dim i) {
@@ -297,9 +297,9 @@ TEST_CASE("order = 2 proves the Hessian; a rule without tangents passes at order
       });
     };
   };
-  CHECK(gradcheck(square(true), x, {.order = 2}));
-  CHECK(gradcheck(square(false), x));
-  const GradcheckReport lost = gradcheck(square(false), x, {.order = 2});
+  CHECK(gradcheck(squared(true), x, {.order = 2}));
+  CHECK(gradcheck(squared(false), x));
+  const GradcheckReport lost = gradcheck(squared(false), x, {.order = 2});
   CHECK_FALSE(lost);
   CHECK_THAT(lost.problem, StartsWith("the tangents of backward() are not its derivative H·u"));
   CHECK((lost.worst.size() == 4 && lost.analytic == 0 && lost.expected != 0));

@@ -228,8 +228,8 @@ TEST_CASE(
     const Tensor left = in_heads(attention.passed(mixed, all), heads);
     const Tensor own = in_heads(slice(all, -1, 16, 24), heads), y = in_heads(mixed, heads);
     CHECK(largest(sum(left * own, {-1}).value()) < 10 * rounding);
-    const Tensor unit = own / sqrt(sum(own * own, {-1}, true));
-    CHECK(close(left.value(), (y - sum(y * unit, {-1}, true) * unit).value()));
+    const Tensor direction = own / sqrt(sum(own * own, {-1}, true));
+    CHECK(close(left.value(), (y - sum(y * direction, {-1}, true) * direction).value()));
     // The first position sees itself alone.
     CHECK(largest(part(left.value(), 2, 0, 1)) < 10 * rounding);
     const Tensor nothing = Array::zeros({2, 5, 24});

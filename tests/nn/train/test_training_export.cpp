@@ -140,10 +140,10 @@ TEST_CASE("training export: the loss of the check has no dropout, and the run go
 
 TEST_CASE("training export: what other programs cannot repeat is refused") {
   const Corpus c = corpus();
-  for (const Recipe& recipe : {Recipe{.position = Position::none}, Recipe{.scale = Scale::none},
-                               Recipe{.learned = {.v = Learning::none}}, Recipe{.tie_qk = true},
-                               Recipe{.qk_norm = QueryKeyNorm::rms}, Recipe{.sink = Sink::learned},
-                               today()}) {
+  for (const Recipe& recipe :
+       {Recipe{.position = Position::none}, Recipe{.scale = Scale::none},
+        Recipe{.learned = {.v = Learning::none}}, Recipe{.tie_qk = true},
+        Recipe{.qk_norm = QueryKeyNorm::rms}, Recipe{.sink = Sink::learned}, today()}) {
     Rng rng(1);
     const LanguageModel model(
         {.vocabulary = c.tokenizer.size(), .context = 8, .width = 8, .recipe = recipe}, rng);
