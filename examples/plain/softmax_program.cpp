@@ -24,7 +24,8 @@ static std::vector<float> numbers_of(const std::string& file, const std::string&
                     offsets = header.find("\"data_offsets\":", entry);
   shape = header.substr(at + 8, header.find(']', at) - at - 7);
   std::size_t begin = 0, end = 0;
-  std::sscanf(header.c_str() + header.find('[', offsets), "[%zu,%zu]", &begin, &end);
+  if (offsets != std::string::npos)  // else it has no such tensor
+    std::sscanf(header.c_str() + header.find('[', offsets), "[%zu,%zu]", &begin, &end);
   std::vector<float> numbers((end - begin) / sizeof(float));
   std::memcpy(numbers.data(), file.data() + 8 + size + begin, end - begin);
   return numbers;
