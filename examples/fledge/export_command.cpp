@@ -65,6 +65,26 @@ NamedFiles text_files(const TrainedModel& trained, const Dtype& type, const Fold
   return files;
 }
 
+/// Why no class of Hugging Face's computes a model that has parts which GPT-2 has not.
+std::string of_no_family(const LanguageModelSizes& sizes) {
+  const auto forms = forms_of(sizes.recipe), of_llama = forms_of(llama());
+  const auto foreign = std::find_if(forms.begin(), forms.end(), [&](const auto& form) {
+    if (form.first == "window" && sizes.recipe.norm == Norm::rms) return true;
+    return form.first != "key_heads" && form.first != "head" && form.first != "window" &&
+           std::find(of_llama.begin(), of_llama.end(), form) == of_llama.end();
+  });
+  const auto& [part, word] = foreign != forms.end() ? *foreign : forms[0];
+  const std::string none =
+      "the classes of Hugging Face's libraries do not compute this model, which";
+  if (const auto without = words_of_none(sizes.recipe); foreign == forms.end() && !without.empty())
+    return none + " is without " + without[0] + " and has " + part + " " + word;
+  return none + " has " + part + " " + word +
+         (foreign != forms.end()
+              ? ""
+              : ": Llama needs rotary positions, RMS norms, SwiGLU and no "
+                "biases; Starcoder2 needs rotary positions, layer norms and gelu");
+}
+
 /// How many numbers of a model a type changes, in a sentence. Throws InputError for a number that is
 /// too large for the type.
 std::string rounding_report(const LanguageModel& model, const Dtype& type) {
@@ -140,9 +160,11 @@ int export_command(int argc, char** argv) {
   std::string out;
   StoredAs stored_as = StoredAs::f32;
   bool training = false;
-  support::Options options("fledge export",
-                           "A folder of the model for other programs: GPT2LMHeadModel and "
-                           "AutoTokenizer of Hugging Face's transformers, PyTorch, Netron.");
+  support::Options options(
+      "fledge export",
+      "A folder of the model for other programs: GPT2LMHeadModel, "
+      "LlamaForCausalLM, Starcoder2ForCausalLM and AutoTokenizer of Hugging Face's transformers, "
+      "PyTorch, Netron.");
   options.arguments("DIR", 1, 1);
   options.example("fledge export run --to bf16", "writes run-bf16, half as large");
   options.example("fledge export run --training", "with all that PyTorch needs to go on training");
@@ -165,19 +187,24 @@ int export_command(int argc, char** argv) {
 
   const TrainedModel trained = load_trained(path, TextForm::text_if_run);
   const Recipe& recipe = trained.model.sizes.recipe;
-  if (const auto forms = forms_of(recipe); !forms.empty())
+  const Family family = trained.model.sizes.family();
+  if (family == Family::none && !forms_of(recipe).empty())
     throw support::InputError(
-        "GPT-2's formula does not compute this model, which has " + forms[0].first + " " +
-            forms[0].second,
-        "fledge itself reads the run: fledge generate " + support::shell_word(path));
+        of_no_family(trained.model.sizes),
+        "train one with --recipe llama or --recipe gpt2, or without --recipe; fledge itself reads "
+        "the run: fledge generate " +
+            support::shell_word(path));
   const std::string report = stored_as == StoredAs::f32 ? "" : rounding_report(trained.model, type);
   std::map<std::string, std::string> metadata{{"format", "pt"}};
   if (trained.step > 0) metadata["step"] = std::to_string(trained.step);
   NamedFiles files{{weights_name, stored_bytes(named_weights(trained.model, &type), metadata)}};
   if (training) {
-    if (!train::variant_report(trained.run.settings.sizes.recipe).empty())
+    const Recipe& trains = trained.run.settings.sizes.recipe;
+    if (family == Family::none || trains.tie_qk ||
+        !(words_of_none(recipe).empty() && words_of_none(trains.learned).empty()))
       throw support::InputError(
-          "this run leaves out parts of the model or holds weights, and PyTorch's AdamW does not",
+          "continue_training.py has a whole GPT-2, Llama or Starcoder2 whose weights all learn: "
+          "this run is of another",
           "leave out --training");
     if (!trained.has_run())
       throw support::InputError(support::quoted(path) + " has no run of fledge train",
@@ -189,7 +216,7 @@ int export_command(int argc, char** argv) {
   });
   write_folder(out, files);
   if (!report.empty()) support::say(stderr, report);
-  if (!recipe.is_gpt2())
+  if (family == Family::none)
     support::say(
         stderr,
         "This model leaves out mask, residual or norm, so it is no GPT-2: its config.json has "

@@ -15,7 +15,7 @@ namespace fledge {
 namespace {
 
 constexpr const char* other_advice =
-    "fledge reads models of GPT-2's form, as transformers saves them";
+    "fledge reads models of GPT-2, Llama and Starcoder2, as transformers saves them";
 
 // Says what a file has that is ignored.
 void warn_of(const std::string& path, const char* what, const std::vector<std::string>& items) {

@@ -29,7 +29,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from fledge_run import (Text, batch_of, evaluation_windows, rate_at, read_safetensors,
                         safetensors_bytes, windows_of, write)
-from gpt import GPT, sum_of_losses
+from gpt import GPT, sum_of_losses, to_file
 from optimizers import optimizers_of
 
 
@@ -176,9 +176,11 @@ def check(model, expected, text, settings, device):
 def write_folder(out, source, weights, step):
     """A folder as fledge reads it."""
     out.mkdir(parents=True, exist_ok=True)
-    tensors = {name: tensor.float().cpu().numpy() for name, tensor in weights.items()}
+    config = json.loads((source / "config.json").read_text())
+    tensors = to_file({name: tensor.float().cpu().numpy() for name, tensor in weights.items()},
+                      config)
     for name, weight in list(tensors.items()):  # GPT-2 always has biases
-        if ".c_" in name and name.endswith(".weight"):
+        if config["model_type"] == "gpt2" and ".c_" in name and name.endswith(".weight"):
             tensors.setdefault(name[:-6] + "bias", np.zeros(weight.shape[1], np.float32))
     data = safetensors_bytes(tensors, {"format": "pt", "step": str(step)})
     write(out / "model.safetensors", lambda file: file.write(data))

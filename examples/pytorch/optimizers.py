@@ -12,8 +12,8 @@ def orthogonalised(g):
 
 
 class Muon(torch.optim.Optimizer):
-    """nn/optim/muon.h. A group has "parts", the number of matrices side by side in a parameter; its
-    "lr" is that of AdamW."""
+    """nn/optim/muon.h. In a group with "parts" = 3 a parameter has three matrices side by side: of
+    queries, which is square, of keys and of values. "lr" is that of AdamW."""
 
     def __init__(self, groups, times, momentum, decay):
         super().__init__(groups, {"lr": 0.0, "times": times, "momentum": momentum, "decay": decay})
@@ -27,7 +27,10 @@ class Muon(torch.optim.Optimizer):
                 momentum.mul_(group["momentum"]).add_(p.grad)
                 nesterov = p.grad + group["momentum"] * momentum
                 p.mul_(1 - rate * group["decay"])
-                for part, g in zip(p.chunk(group["parts"], 1), nesterov.chunk(group["parts"], 1)):
+                rows, columns = p.shape
+                sizes = ([rows, (columns - rows) // 2, (columns - rows) // 2]
+                         if group["parts"] == 3 else [columns])
+                for part, g in zip(p.split(sizes, 1), nesterov.split(sizes, 1)):
                     scale = max(1, g.size(1) / g.size(0)) ** 0.5
                     part.sub_(rate * scale * orthogonalised(g))
 

@@ -10,26 +10,26 @@ namespace fledge {
 
 namespace {
 
-// Keys of GPT-2's configurations that must have this value, or one of these, if they are there: this model
-// computes nothing else.
-constexpr std::pair<std::string_view, std::string_view> only_values[] = {
-    {"model_type", "\"gpt2\""},
-    {"model_type", "\"fledge\""},
-    {"scale_attn_weights", "true"},
-    {"scale_attn_weights", "false"},
-    {"scale_attn_by_inverse_layer_idx", "false"},
-    {"tie_word_embeddings", "true"},
-    {"add_cross_attention", "false"},
-    {"is_encoder_decoder", "false"},
-    {"pruned_heads", "{}"}};
-
-/// The values of a key, as a message lists them: "true or false".
-std::string allowed(std::string_view key) {
-  std::string values;
-  for (const auto& [name, value] : only_values)
-    if (name == key) values += (values.empty() ? "" : " or ") + std::string(value);
-  return values;
-}
+// Keys that must have this value, or one of these, if they are there: this model computes nothing
+// else. Of all families, or of one.
+struct OnlyValue {
+  std::string_view key, value;
+  Family only = Family::none;
+};
+constexpr OnlyValue only_values[] = {{"model_type", "\"gpt2\""},
+                                     {"model_type", "\"fledge\""},
+                                     {"model_type", "\"llama\""},
+                                     {"model_type", "\"starcoder2\""},
+                                     {"scale_attn_weights", "true"},
+                                     {"scale_attn_weights", "false"},
+                                     {"scale_attn_by_inverse_layer_idx", "false"},
+                                     {"tie_word_embeddings", "true", Family::gpt2},
+                                     {"add_cross_attention", "false"},
+                                     {"is_encoder_decoder", "false"},
+                                     {"pruned_heads", "{}"},
+                                     {"hidden_act", "\"silu\"", Family::llama},
+                                     {"attention_bias", "false", Family::llama},
+                                     {"mlp_bias", "false", Family::llama}};
 
 // Keys of other models that change the mathematics and leave no trace in the names and shapes of the
 // tensors. They must be null or false.
@@ -62,17 +62,38 @@ constexpr std::string_view known_keys[] = {
     "summary_type", "summary_use_proj", "suppress_tokens", "task_specific_params", "temperature",
     "tf_legacy_loss", "tie_encoder_decoder", "tokenizer_class", "top_k", "top_p", "torch_dtype",
     "torchscript", "transformers_version", "typical_p", "use_bfloat16", "use_cache"};
+// Keys that are read in configurations of other families, besides those above, and one that only
+// says how products are summed.
+constexpr std::string_view keys_of_llama[] = {
+    "attention_dropout", "head_dim", "intermediate_size", "num_key_value_heads", "pretraining_tp",
+    "rms_norm_eps", "rope_parameters", "rope_theta", "tie_word_embeddings"};
+constexpr std::string_view keys_of_starcoder2[] = {
+    "attention_dropout", "embedding_dropout", "head_dim", "hidden_act", "intermediate_size",
+    "norm_epsilon", "num_key_value_heads", "residual_dropout", "rope_parameters", "rope_theta",
+    "sliding_window", "tie_word_embeddings", "use_bias"};
 // clang-format on
+
+// Of a configuration. A model of no family has GPT-2's keys.
+Family family_of(const JsonValue& config) {
+  const std::string type = config.is_object() ? config.find("model_type").shown() : "";
+  return type == "\"llama\""        ? Family::llama
+         : type == "\"starcoder2\"" ? Family::starcoder2
+                                    : Family::gpt2;
+}
+bool has_own_names(const JsonValue& config) { return family_of(config) != Family::gpt2; }
 
 FeedForward read_form(const JsonValue& json) {
   const std::string name = json.string();
   if (name == "gelu" || name == "gelu_python") return FeedForward::gelu;
   if (name != "gelu_new" && name != "gelu_pytorch_tanh" && name != "gelu_fast")
-    json.fail("must be gelu_new or gelu: got " + json.shown());
+    json.fail("must be gelu_new, gelu_pytorch_tanh or gelu: got " + json.shown());
   return FeedForward::gelu_tanh;
 }
 
-std::string model_type_of(const Recipe& recipe) { return recipe.is_gpt2() ? "gpt2" : "fledge"; }
+std::string model_type_of(const LanguageModelSizes& sizes) {
+  constexpr const char* types[] = {"fledge", "gpt2", "llama", "starcoder2"};
+  return types[static_cast<int>(sizes.family())];
+}
 
 // The words under the key "without": all but the scale, for which GPT-2 has a key.
 std::vector<std::string> listed_parts(Recipe recipe) {
@@ -80,13 +101,43 @@ std::vector<std::string> listed_parts(Recipe recipe) {
   return words_of_none(recipe);
 }
 
+Dim size_of(const JsonValue& value, Dim most = 2147483647) { return value.integer(1, most); }
+
 bool has_gelu(const Recipe& recipe) {
   return recipe.mlp != FeedForward::swiglu && recipe.mlp != FeedForward::relu_squared;
 }
 
-Recipe read_recipe(const JsonValue& config, const JsonValue& own, Dim heads) {
-  Recipe recipe;
-  if (config.has("activation_function")) recipe.mlp = read_form(config["activation_function"]);
+double rotary_base(const JsonValue& json) {
+  const double base = json.number();
+  if (!(base >= 1)) json.fail("must be 1 or more: got " + json.shown());
+  return base;
+}
+
+// The recipe of a configuration of Llama or Starcoder2. LlamaConfig has a head of its own unless it
+// says otherwise; Starcoder2Config, as all others of transformers, has none.
+Recipe read_rotary(const JsonValue& config) {
+  const bool is_llama = family_of(config) == Family::llama;
+  Recipe recipe = is_llama ? llama() : Recipe{.position = Position::rotary};
+  const bool is_tied =
+      config.has("tie_word_embeddings") ? config["tie_word_embeddings"].boolean() : !is_llama;
+  recipe.head = is_tied ? OutputHead::tied : OutputHead::own;
+  if (!is_llama && config.has("hidden_act")) recipe.mlp = read_form(config["hidden_act"]);
+  if (!is_llama && !config.find("sliding_window").is_null())
+    recipe.window = size_of(config["sliding_window"]);
+  const bool is_newer = !config.find("rope_parameters").is_null();  // of transformers 5
+  const JsonValue rope = is_newer ? config["rope_parameters"] : config;
+  for (const JsonValue& from : {config, rope})
+    if (from.has("rope_theta")) recipe.rotary_base = rotary_base(from["rope_theta"]);
+  if (is_newer && rope.has("rope_type") && rope["rope_type"].string() != "default")
+    rope["rope_type"].fail("must be default: got " + rope["rope_type"].shown());
+  return recipe;
+}
+
+// `heads` is the value under n_head.
+Recipe read_recipe(const JsonValue& config, const JsonValue& own, const JsonValue& heads) {
+  Recipe recipe = has_own_names(config) ? read_rotary(config) : Recipe();
+  if (!has_own_names(config) && config.has("activation_function"))
+    recipe.mlp = read_form(config["activation_function"]);
   const bool has_without = !own.is_null() && own.has("without");
   std::vector<std::string> found;
   if (has_without)
@@ -102,30 +153,35 @@ Recipe read_recipe(const JsonValue& config, const JsonValue& own, Dim heads) {
         own["without"].shown());
   if (config.has("scale_attn_weights") && !config["scale_attn_weights"].boolean())
     recipe.scale = Scale::none;
-  if (!own.is_null() && own.has("key_heads")) {
-    recipe.key_heads = own["key_heads"].integer(1, heads);
-    if (heads % recipe.key_heads != 0)
-      own["key_heads"].fail("must divide n_head, " + std::to_string(heads) + ": got " +
-                            std::to_string(recipe.key_heads));
-    if (recipe.key_heads != heads && recipe.values == ValueMatrix::none)
-      own["key_heads"].fail("must be n_head, " + std::to_string(heads) +
-                            ", in a model without value: got " + std::to_string(recipe.key_heads));
-  }
-  if (!config.has("model_type")) return recipe;
-  const std::string type = config["model_type"].string();
-  if (type != model_type_of(recipe))
-    config["model_type"].fail(
-        "must be \"" + model_type_of(recipe) + "\" for a model that GPT-2's formula " +
-        (recipe.is_gpt2() ? "computes" : "does not compute") + ": got \"" + type + "\"");
+  const bool is_starcoder2 = family_of(config) == Family::starcoder2;
+  recipe.key_heads = 0;
+  const JsonValue keys = is_starcoder2           ? config["num_key_value_heads"]
+                         : has_own_names(config) ? config.find("num_key_value_heads")
+                         : own.is_null()         ? own
+                                                 : own.find("key_heads");
+  if (keys.is_null() && !is_starcoder2) return recipe;
+  const Dim most = size_of(heads);
+  recipe.key_heads = keys.integer(1, most);
+  const std::string given = ": got " + keys.shown();
+  if (most % recipe.key_heads != 0)
+    keys.fail("must divide " + heads.path() + ", " + heads.shown() + given);
+  if (recipe.key_heads == most) recipe.key_heads = 0;
+  if (recipe.key_heads != 0 && recipe.values == ValueMatrix::none)
+    keys.fail("must be " + heads.path() + ", " + heads.shown() + ", in a model without value" +
+              given);
   return recipe;
 }
 
-Dim size_of(const JsonValue& value, Dim most = 2147483647) { return value.integer(1, most); }
-
-// A size of the model. GPT2Config takes the second name for the same (its attribute_map).
+// The value under a name. GPT2Config takes the second name for the same (its attribute_map), and
+// other families have no other.
+JsonValue value_of_either(const JsonValue& config, const char* name, const char* other) {
+  const bool has_other = !config.find(other).is_null();
+  return config[(has_other || has_own_names(config)) && !config.has(name) ? other : name];
+}
+// A size of the model.
 Dim size_of(const JsonValue& config, const char* name, const char* other, Dim most = 2147483647) {
   const bool has_other = !config.find(other).is_null();
-  const Dim size = size_of(config[has_other && !config.has(name) ? other : name], most);
+  const Dim size = size_of(value_of_either(config, name, other), most);
   if (has_other && size_of(config[other], most) != size)
     config[other].fail("must be " + std::string(name) + ", " + std::to_string(size) + ": got " +
                        config[other].shown());
@@ -143,6 +199,67 @@ std::string in_gigabytes(double bytes) {
   std::string text;
   message::append(text, bytes / 1e9, 3);
   return text + " GB";
+}
+
+Json::Members gpt2_members(const LanguageModelSizes& sizes) {
+  const Json hidden = sizes.hidden > 0 ? Json(sizes.hidden) : Json();
+  Json::Members members{
+      {"model_type", model_type_of(sizes)},
+      {"architectures", std::vector<std::string>{"GPT2LMHeadModel"}},
+      {"vocab_size", sizes.vocabulary},
+      {"n_positions", sizes.context},
+      {"n_ctx", sizes.context},
+      {"n_embd", sizes.width},
+      {"n_layer", sizes.layers},
+      {"n_head", sizes.heads},
+      {"n_inner", hidden},
+      {"activation_function", sizes.recipe.mlp == FeedForward::gelu ? "gelu" : "gelu_new"},
+      {"layer_norm_epsilon", sizes.epsilon},
+      {"resid_pdrop", sizes.dropout},
+      {"embd_pdrop", sizes.dropout},
+      {"attn_pdrop", 0.0},
+      {"tie_word_embeddings", true}};
+  std::erase_if(members, [&](const auto& member) {
+    return (member.first == "architectures" && !sizes.recipe.is_gpt2()) ||
+           (member.first == "tie_word_embeddings" && sizes.recipe.head == OutputHead::own) ||
+           (member.first == "activation_function" && !has_gelu(sizes.recipe));
+  });
+  if (sizes.recipe.scale == Scale::none) members.push_back({"scale_attn_weights", false});
+  if (sizes.bias == Bias::without) members.push_back({"bias", false});
+  return members;
+}
+
+Json::Members members_of_others(const LanguageModelSizes& sizes) {
+  const bool is_llama = sizes.family() == Family::llama;
+  const Recipe& recipe = sizes.recipe;
+  const std::string model = is_llama ? "LlamaForCausalLM" : "Starcoder2ForCausalLM";
+  Json::Members members{{"model_type", model_type_of(sizes)},
+                        {"architectures", std::vector<std::string>{model}},
+                        {"vocab_size", sizes.vocabulary},
+                        {"max_position_embeddings", sizes.context},
+                        {"hidden_size", sizes.width},
+                        {"intermediate_size", sizes.hidden_width()},
+                        {"num_hidden_layers", sizes.layers},
+                        {"num_attention_heads", sizes.heads},
+                        {"num_key_value_heads", sizes.head_count().keys},
+                        {"head_dim", sizes.width / sizes.heads},
+                        {"rope_theta", recipe.rotary_base},
+                        {"attention_dropout", 0.0},
+                        {"tie_word_embeddings", recipe.head == OutputHead::tied},
+                        {is_llama ? "rms_norm_eps" : "norm_epsilon", sizes.epsilon},
+                        {"hidden_act", is_llama                          ? "silu"
+                                       : recipe.mlp == FeedForward::gelu ? "gelu"
+                                                                         : "gelu_pytorch_tanh"}};
+  if (is_llama) {
+    for (const char* key : {"attention_bias", "mlp_bias"}) members.push_back({key, false});
+    if (sizes.dropout > 0) members.push_back({"resid_pdrop", sizes.dropout});  // Llama has none
+  } else {
+    members.push_back({"use_bias", sizes.bias == Bias::with});
+    members.push_back({"sliding_window", recipe.window > 0 ? Json(recipe.window) : Json()});
+    for (const char* key : {"residual_dropout", "embedding_dropout"})
+      members.push_back({key, sizes.dropout});
+  }
+  return members;
 }
 
 }  // namespace
@@ -171,32 +288,42 @@ void read_forms(const JsonValue& own, Recipe& recipe) {
   for (const auto& [key, words] : allowed)
     if (std::find(found.begin(), found.end(), std::pair(key, own[key].string())) == found.end())
       own[key].fail("must be " + words + ": got " + own[key].shown());
-  if (!own.has("rotary_base")) return;
-  recipe.rotary_base = own["rotary_base"].number();
-  if (!(recipe.rotary_base >= 1))
-    own["rotary_base"].fail("must be 1 or more: got " + own["rotary_base"].shown());
+  if (own.has("rotary_base")) recipe.rotary_base = rotary_base(own["rotary_base"]);
 }
 
 std::vector<std::string> check_config_keys(const JsonValue& config) {
   std::set<std::string_view> known(std::begin(known_keys), std::end(known_keys));
   known.insert(std::begin(keys_of_other_models), std::end(keys_of_other_models));
-  for (const auto& only : only_values) known.insert(only.first);
+  const Family family = family_of(config);
+  const auto is_read = [&](const OnlyValue& value) {
+    return value.only == Family::none || value.only == family;
+  };
+  for (const OnlyValue& only : only_values)
+    if (is_read(only)) known.insert(only.key);
+  std::set<std::string_view> of_family;  // which are read
+  if (family == Family::llama) of_family = {std::begin(keys_of_llama), std::end(keys_of_llama)};
+  if (family == Family::starcoder2)
+    of_family = {std::begin(keys_of_starcoder2), std::end(keys_of_starcoder2)};
   std::vector<std::string> unknown;
   config.each_member([&](const std::string& key, const JsonValue&) {
-    if (!known.contains(key)) unknown.push_back(key);
+    if (!known.contains(key) && !of_family.contains(key)) unknown.push_back(key);
   });
-  for (const std::string_view key : keys_of_other_models)
-    if (const JsonValue found = config.find(key); !found.is_null() && found.shown() != "false")
-      found.fail("must be null or false, because GPT-2's model has no such part: got " +
-                 found.shown());
-  for (const auto& only : only_values) {
-    const JsonValue found = config.find(only.first);
-    const bool fits = std::any_of(
-        std::begin(only_values), std::end(only_values),
-        [&](const auto& one) { return one.first == only.first && one.second == found.shown(); });
-    if (config.has(only.first) && !fits)
-      found.fail("must be " + allowed(only.first) + ": got " + found.shown());
+  for (const OnlyValue& only : only_values) {
+    const JsonValue found = config.find(only.key);
+    std::string allowed;  // "true or false"
+    bool fits = !config.has(only.key) || !is_read(only);
+    for (const OnlyValue& one : only_values)
+      if (one.key == only.key) {
+        allowed += (allowed.empty() ? "" : " or ") + std::string(one.value);
+        fits = fits || one.value == found.shown();
+      }
+    if (!fits) found.fail("must be " + allowed + ": got " + found.shown());
   }
+  for (const std::string_view key : keys_of_other_models)
+    if (const JsonValue found = config.find(key);
+        !found.is_null() && found.shown() != "false" && !of_family.contains(key))
+      found.fail("must be null or false, because this model has no such part: got " +
+                 found.shown());
   return unknown;
 }
 
@@ -204,30 +331,14 @@ std::string config_json(const LanguageModelSizes& sizes, Json::Members own,
                         const Json::Members& notes) {
   const std::vector<std::string> parts = listed_parts(sizes.recipe);
   if (!parts.empty()) own.push_back({"without", parts});
-  for (auto& form : forms_json(sizes.recipe)) own.push_back(std::move(form));
-  const Json hidden = sizes.hidden > 0 ? Json(sizes.hidden) : Json();
-  Json::Members members{
-      {"model_type", model_type_of(sizes.recipe)},
-      {"architectures", std::vector<std::string>{"GPT2LMHeadModel"}},
-      {"vocab_size", sizes.vocabulary},
-      {"n_positions", sizes.context},
-      {"n_ctx", sizes.context},
-      {"n_embd", sizes.width},
-      {"n_layer", sizes.layers},
-      {"n_head", sizes.heads},
-      {"n_inner", hidden},
-      {"activation_function", sizes.recipe.mlp == FeedForward::gelu ? "gelu" : "gelu_new"},
-      {"layer_norm_epsilon", sizes.epsilon},
-      {"resid_pdrop", sizes.dropout},
-      {"embd_pdrop", sizes.dropout},
-      {"attn_pdrop", 0.0},
-      {"tie_word_embeddings", true}};
-  std::erase_if(members, [&](const auto& member) {
-    return (member.first == "architectures" && !sizes.recipe.is_gpt2()) ||
-           (member.first == "activation_function" && !has_gelu(sizes.recipe));
-  });
-  if (sizes.recipe.scale == Scale::none) members.push_back({"scale_attn_weights", false});
-  if (sizes.bias == Bias::without) members.push_back({"bias", false});
+  Json::Members members;
+  if (const Family family = sizes.family();
+      family == Family::llama || family == Family::starcoder2) {
+    members = members_of_others(sizes);
+  } else {
+    members = gpt2_members(sizes);
+    for (auto& form : forms_json(sizes.recipe)) own.push_back(std::move(form));
+  }
   members.insert(members.end(), notes.begin(), notes.end());
   if (!own.empty()) members.push_back({"fledge", Json::object(own)});
   return Json::object(members).indented() + "\n";
@@ -272,36 +383,61 @@ std::string generation_config_json(const MarkTokens& marks) {
 ModelConfig read_config(std::string text) {
   const JsonValue config = read_json(std::move(text));
   std::vector<std::string> unknown_keys = check_config_keys(config);
-  LanguageModelSizes sizes{.vocabulary = size_of(config["vocab_size"]),
-                           .context = size_of(config, "n_positions", "max_position_embeddings"),
-                           .layers = size_of(config, "n_layer", "num_hidden_layers", most_layers),
-                           .heads = size_of(config, "n_head", "num_attention_heads"),
-                           .width = size_of(config, "n_embd", "hidden_size"),
-                           .dropout = probability(config, "resid_pdrop")};
-  if (config.has("layer_norm_epsilon")) {
-    const JsonValue epsilon = config["layer_norm_epsilon"];
+  const Family family = family_of(config);
+  const bool is_llama = family == Family::llama, is_starcoder2 = family == Family::starcoder2,
+             has_names = is_llama || is_starcoder2;
+  LanguageModelSizes sizes{
+      .vocabulary = size_of(config["vocab_size"]),
+      .context = size_of(config, "n_positions", "max_position_embeddings"),
+      .layers = size_of(config, "n_layer", "num_hidden_layers", most_layers),
+      .heads = size_of(config, "n_head", "num_attention_heads"),
+      .width = size_of(config, "n_embd", "hidden_size"),
+      .dropout = probability(config, is_starcoder2 ? "residual_dropout" : "resid_pdrop")};
+  if (is_llama) sizes.epsilon = 1e-6;
+  if (const char* key = is_llama        ? "rms_norm_eps"
+                        : is_starcoder2 ? "norm_epsilon"
+                                        : "layer_norm_epsilon";
+      config.has(key)) {
+    const JsonValue epsilon = config[key];
     sizes.epsilon = epsilon.number();
     if (!(sizes.epsilon > 0)) epsilon.fail("must be above 0: got " + epsilon.shown());
   }
+  const JsonValue heads = value_of_either(config, "n_head", "num_attention_heads"),
+                  width = value_of_either(config, "n_embd", "hidden_size");
   if (sizes.width % sizes.heads != 0)
-    config["n_head"].fail("must divide n_embd, " + std::to_string(sizes.width) + ": got " +
-                          std::to_string(sizes.heads));
-  if (!config.find("n_inner").is_null()) sizes.hidden = size_of(config["n_inner"]);
-  probability(config, "embd_pdrop");
-  probability(config, "attn_pdrop");
-  if (config.has("bias")) sizes.bias = config["bias"].boolean() ? Bias::with : Bias::without;
+    heads.fail("must divide " + width.path() + ", " + width.shown() + ": got " + heads.shown());
+  if (const char* key = has_names ? "intermediate_size" : "n_inner";
+      has_names || !config.find(key).is_null())
+    sizes.hidden = size_of(config[key]);
+  if (const Dim D = sizes.width / sizes.heads; has_names && !config.find("head_dim").is_null())
+    if (const JsonValue given = config["head_dim"]; size_of(given) != D)
+      given.fail("must be hidden_size / num_attention_heads, " + std::to_string(D) + ": got " +
+                 given.shown());
+  for (const char* key : {"embd_pdrop", "attn_pdrop", "attention_dropout", "embedding_dropout"})
+    probability(config, key);
+  if (const char* key = is_starcoder2 ? "use_bias" : "bias"; config.has(key))
+    sizes.bias = config[key].boolean() ? Bias::with : Bias::without;
+  if (is_llama) sizes.bias = Bias::without;
   const JsonValue own = config.find("fledge");
   if (config.has("fledge") && !own.is_object()) own.fail("must be an object: got " + own.shown());
-  sizes.recipe = read_recipe(config, own, sizes.heads);
+  sizes.recipe = read_recipe(config, own, heads);
+  // Runs of earlier versions of a model that is rotary have the type "fledge".
+  const std::string right = model_type_of(sizes),
+                    type = config.has("model_type") ? config["model_type"].string() : right;
+  if (type != right && (type != "fledge" || sizes.recipe.is_gpt2()))
+    config["model_type"].fail("must be \"" + right + "\" for a model with these parts: got " +
+                              config["model_type"].shown());
+  LanguageModelSizes by_rule = sizes;
+  by_rule.hidden = 0;
+  if (has_names && by_rule.hidden_width() == sizes.hidden) sizes = by_rule;
   if (sizes.recipe.position == Position::rotary && sizes.width / sizes.heads % 2 != 0)
-    config["n_head"].fail(
-        "must divide n_embd into heads of an even size for rotary positions: got " +
-        std::to_string(sizes.heads));
+    heads.fail("must divide " + width.path() +
+               " into heads of an even size for rotary positions: got " + heads.shown());
   const double needed = parameter_count(sizes) * sizeof(Real), memory = machine_memory();
   if (needed > memory)
     config.fail("describes too large a model: its numbers need " + in_gigabytes(needed) +
                 " of memory, this machine has " + in_gigabytes(memory));
-  ModelConfig result{sizes, own, config.has("bias"), {}, std::move(unknown_keys), {}};
+  ModelConfig result{sizes, own, has_names || config.has("bias"), {}, std::move(unknown_keys), {}};
   result.marks = read_marks(config, sizes.vocabulary, result.other_marks);
   return result;
 }
@@ -319,8 +455,8 @@ double parameter_count(const LanguageModelSizes& sizes) {
   const double weights = C * qkv + C * C + C * up + number(sizes.hidden_width()) * C;
   const double biases = sizes.bias == Bias::with ? qkv + C + up + C : 0;
   const double sinks = sizes.recipe.sink == Sink::learned ? number(sizes.heads) : 0;
-  return V * C + (is_rotary ? 0 : T * C) +
-         number(sizes.layers) * (2 * norm + weights + biases + sinks) + norm;
+  const double tables = (sizes.recipe.head == OutputHead::own ? 2 * V : V) + (is_rotary ? 0 : T);
+  return tables * C + number(sizes.layers) * (2 * norm + weights + biases + sinks) + norm;
 }
 
 }  // namespace fledge

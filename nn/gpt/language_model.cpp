@@ -62,6 +62,7 @@ LanguageModel::LanguageModel(const LanguageModelSizes& model_sizes, InitialWeigh
     if (recipe.position == Position::rotary) block.attn.rotary_base = recipe.rotary_base;
     block.residual = recipe.residual;
   }
+  if (recipe.head == OutputHead::own) lm_head = Embedding(sizes.vocabulary, sizes.width, initial);
   if (initial.rng() == nullptr) return;
   Rng& rng = *initial.rng();
   // GPT-2's initial weights (Radford et al. 2019, section 2.3): small, so that at first the
@@ -92,7 +93,7 @@ Tensor LanguageModel::first_input(const Indices& ids, Mode mode) const {
 }
 
 Tensor LanguageModel::logits(const Tensor& x) const {
-  return matmul_transposed(ln_f(x), wte.weight);
+  return matmul_transposed(ln_f(x), lm_head.weight.exists() ? lm_head.weight : wte.weight);
 }
 
 Mask LanguageModel::mask(const std::vector<Dim>& lengths) const {

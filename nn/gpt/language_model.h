@@ -5,6 +5,10 @@
 
 namespace fledge {
 
+/// Whose class in Hugging Face's transformers computes a model, with some weights: GPT2LMHeadModel,
+/// LlamaForCausalLM, Starcoder2ForCausalLM (of Lozhkov et al. 2024), or none of these.
+enum class Family { none, gpt2, llama, starcoder2 };
+
 /// The sizes of a language model; all at least 1, width a multiple of heads.
 struct LanguageModelSizes {
   Dim vocabulary;
@@ -27,6 +31,21 @@ struct LanguageModelSizes {
     if (hidden > 0) return hidden;
     return recipe.mlp == FeedForward::swiglu ? (8 * width + 23) / 24 * 8 : 4 * width;
   }
+  /// Llama has RMS norms, SwiGLU and no biases. Starcoder2 is GPT-2 with rotary positions, and may
+  /// have a window.
+  Family family() const {
+    if (recipe.is_gpt2()) return Family::gpt2;
+    const bool is_llama = recipe.norm == Norm::rms;
+    Recipe same = is_llama ? llama() : Recipe{.position = Position::rotary};
+    if (!is_llama) same.window = recipe.window;
+    if (!is_llama && (recipe.mlp == FeedForward::gelu || recipe.mlp == FeedForward::none))
+      same.mlp = recipe.mlp;
+    same.values = recipe.values, same.heads = recipe.heads;  // none: weights of 0, or an identity
+    same.key_heads = recipe.key_heads, same.rotary_base = recipe.rotary_base;
+    same.head = recipe.head, same.learned = recipe.learned, same.tie_qk = recipe.tie_qk;
+    if (recipe != same || (is_llama && bias == Bias::with)) return Family::none;
+    return is_llama ? Family::llama : Family::starcoder2;
+  }
   bool operator==(const LanguageModelSizes&) const = default;
 };
 
@@ -42,13 +61,15 @@ inline void require_token(const char* op, Dim token, Dim vocabulary) {
 ///
 /// sizes.recipe changes this formula and the initial weights. With rotary positions there is no wpe.
 ///
-/// The output projection is the word table itself (Press & Wolf 2017). Names: GPT-2's.
+/// The output projection is the word table itself (Press & Wolf 2017), or with OutputHead::own another
+/// table, lm_head. Names: GPT-2's.
 struct LanguageModel {
   LanguageModelSizes sizes;
   Embedding wte, wpe;
   Dropout dropout;
   std::vector<Block> h;
   LayerNorm ln_f;
+  Embedding lm_head;  // only with OutputHead::own
 
   /// With InitialWeights::none() the weights must then be loaded (weights.h).
   LanguageModel(const LanguageModelSizes& model_sizes, InitialWeights initial);
@@ -73,7 +94,9 @@ struct LanguageModel {
   /// The last line of the formula: the output of the last block, x (…, C)  ->  logits (…, V).
   Tensor logits(const Tensor& x) const;
 
-  void visit(auto&& f) const { f("wte", wte), f("wpe", wpe), f("h", h), f("ln_f", ln_f); }
+  void visit(auto&& f) const {
+    f("wte", wte), f("wpe", wpe), f("h", h), f("ln_f", ln_f), f("lm_head", lm_head);
+  }
 
  private:
   Tensor first_input(const Indices& ids, Mode mode) const;  // (B, T, C)

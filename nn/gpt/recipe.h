@@ -2,10 +2,10 @@
 // what most models of 2026 have in common.
 //
 // Each part is an enumeration whose first value is none. Of the parts of GPT-2, the second value is
-// GPT-2's, and an experiment with none shows what a part is for. Mask, scale, residual and norm change
-// the formula. The other parts have weights, and none holds these at values that add nothing, mostly
-// 0: set at the beginning, kept by each step of training (HeldParameters). So the formula stays
-// GPT-2's, and so do the files. Parts and forms that GPT-2 does not have are listed in each_form().
+// GPT-2's, and an experiment with none shows what a part is for. Mask, scale, residual and norm
+// change the formula. The other parts have weights, and none holds these at values that add nothing,
+// mostly 0: set at the beginning, kept by each step of training (HeldParameters). So the formula and
+// the files stay as they are. Parts and forms that GPT-2 does not have are listed in each_form().
 #pragma once
 
 #include <functional>
@@ -23,7 +23,11 @@ enum class Position { none, learned, rotary };
 enum class ValueMatrix { none, learned };  // none: W_V is the identity matrix, and its bias 0
 enum class Heads { none, own_keys };       // none: the output of attention is 0
 enum class Sink { none, learned };         // learned: one number a head, beside the scores
-enum class Learning { none, full };        // none: a matrix and its bias keep their initial values
+enum class OutputHead {
+  tied,
+  own
+};                                   // the output projection: the word table, or a table of its own
+enum class Learning { none, full };  // none: a matrix and its bias keep their initial values
 
 struct Recipe {
   Masking mask = Masking::causal;
@@ -47,8 +51,11 @@ struct Recipe {
   QueryKeyNorm qk_norm = QueryKeyNorm::none;
   Sink sink = Sink::none;
   Exclusive exclusive = Exclusive::none;
+  OutputHead head = OutputHead::tied;
   Dim key_heads = 0;  // heads of keys and values, which divide the heads; 0: as many
-  Dim window = 0;     // each position sees this many positions, itself the last; 0: all before it
+  // Each position sees those less than `window` away: with the mask this many, itself the last;
+  // without it also those after it. 0: all.
+  Dim window = 0;
   double rotary_base = 10000;  // of Position::rotary (ops.h, rotate)
 
   /// Whether GPT-2's formula computes this model, with some weights.
@@ -72,6 +79,7 @@ struct Recipe {
     f("qk_norm", recipe.qk_norm, QueryKeyNorm::rms, "rms");
     f("sink", recipe.sink, Sink::learned, "learned");
     f("exclusive", recipe.exclusive, Exclusive::own_value, "own_value");
+    f("head", recipe.head, OutputHead::own, "own");
   }
   /// What this recipe has and GPT-2 has not, in the order of each_form(): {"norm", "rms"}; at the end
   /// {"key_heads", "2"} and {"window", "16"}.
@@ -87,13 +95,17 @@ struct Recipe {
   bool operator==(const Recipe&) const = default;
 };
 
-/// The recipe of 2026: rotary positions, RMS norms, SwiGLU and the norm of queries and keys. Such
-/// models have no biases either (LanguageModelSizes::bias).
+/// The recipe of Llama (Touvron et al. 2023): rotary positions, RMS norms and SwiGLU. Such models
+/// have no biases either (LanguageModelSizes::bias).
+inline Recipe llama() {
+  return {.position = Position::rotary, .mlp = FeedForward::swiglu, .norm = Norm::rms};
+}
+
+/// The recipe of 2026: Llama's, and the norm of queries and keys.
 inline Recipe today() {
-  return {.position = Position::rotary,
-          .mlp = FeedForward::swiglu,
-          .norm = Norm::rms,
-          .qk_norm = QueryKeyNorm::rms};
+  Recipe recipe = llama();
+  recipe.qk_norm = QueryKeyNorm::rms;
+  return recipe;
 }
 
 /// The words of the parts of a recipe, or of its Learned, that are none, in the order of each().

@@ -15,8 +15,10 @@ std::string_view without_prefix(std::string_view name) {
   return name;
 }
 
-// h.N.attn.bias and h.N.attn.masked_bias hold the causal mask and its minus infinity.
-bool is_mask(std::string_view name) {
+// h.N.attn.bias and h.N.attn.masked_bias hold the causal mask and its minus infinity; older files of
+// Llama hold the frequencies of rotary positions.
+bool is_constant(std::string_view name) {
+  if (name.ends_with(".rotary_emb.inv_freq")) return true;
   const std::size_t digits = name.starts_with("h.") ? name.find('.', 2) : std::string::npos;
   const std::string_view rest = digits == std::string::npos ? "" : name.substr(digits);
   return rest == ".attn.bias" || rest == ".attn.masked_bias";
@@ -25,7 +27,9 @@ bool is_mask(std::string_view name) {
 // The name of the bias beside a weight of a linear layer; "" for other parameters.
 std::string bias_beside(const std::string& name) {
   constexpr std::string_view weight = ".weight";
-  const bool is_linear = name.find(".c_") != std::string::npos && name.ends_with(weight);
+  const bool is_linear =
+      (name.find(".c_") != std::string::npos || name.find("_proj.") != std::string::npos) &&
+      name.ends_with(weight);
   return is_linear ? name.substr(0, name.size() - weight.size()) + ".bias" : "";
 }
 
@@ -45,30 +49,101 @@ void remove_zero_biases(const ByteSource& file, NamedTensors& tensors,
   }
 }
 
-void require_tied_head(const Array& head, const Array& table) {
+void require_tied_head(const Array& head, const StoredPart& words) {
+  const Array table = words.parameter.value();
   for (Dim i = 0; i < head.size(); ++i)
-    require<FormatError>(head[i] == table[i], "its tensors",
-                         "lm_head.weight must be wte.weight here: they differ at ", i);
+    require<FormatError>(head[i] == table[i], "its tensors", "lm_head.weight must be ", words.name,
+                         " here: they differ at ", i);
 }
 
 NamedTensors tensors_of(const StoredHeader& header) {
   NamedTensors tensors;
   for (const StoredTensor& tensor : header.tensors)
-    if (const std::string_view name = without_prefix(tensor.name); !is_mask(name))
+    if (const std::string_view name = without_prefix(tensor.name); !is_constant(name))
       require<FormatError>(tensors.emplace(name, &tensor).second, "its tensors", in_quotes(name),
                            " occurs twice, with and without a prefix");
   return tensors;
 }
 
+// What modules are called in files of Llama and Starcoder2, with those of a block in its place:
+// h.N.ln_1 and model.layers.N.input_layernorm.
+enum class Range { all, queries, keys, values };
+struct OtherName {
+  std::string_view own, other;
+  Range range = Range::all;
+  Family only = Family::none;  // none: both
+};
+constexpr OtherName other_names[] = {{"wte", "model.embed_tokens"},
+                                     {"ln_1", "input_layernorm"},
+                                     {"attn.c_attn", "self_attn.q_proj", Range::queries},
+                                     {"attn.c_attn", "self_attn.k_proj", Range::keys},
+                                     {"attn.c_attn", "self_attn.v_proj", Range::values},
+                                     {"attn.c_proj", "self_attn.o_proj"},
+                                     {"ln_2", "post_attention_layernorm"},
+                                     {"mlp.c_gate", "mlp.gate_proj"},
+                                     {"mlp.c_fc", "mlp.up_proj", Range::all, Family::llama},
+                                     {"mlp.c_proj", "mlp.down_proj", Range::all, Family::llama},
+                                     {"mlp.c_fc", "mlp.c_fc", Range::all, Family::starcoder2},
+                                     {"mlp.c_proj", "mlp.c_proj", Range::all, Family::starcoder2},
+                                     {"ln_f", "model.norm"},
+                                     {"lm_head", "lm_head"}};
+
 }  // namespace
+
+Shape StoredPart::shape() const {
+  return is_transposed ? Shape{count, parameter.dim(0)} : parameter.shape().with(-1, count);
+}
+
+Array StoredPart::of(const Array& x) const {
+  if (is_whole()) return x;
+  const Tensor columns = slice(Tensor(x), -1, first, first + count);
+  return (is_transposed ? transpose(columns) : columns).value();
+}
+
+void StoredPart::read(const ByteSource& file, const StoredTensor& tensor) const {
+  Real* const to = parameter.write();
+  if (is_whole()) return read_numbers(file, tensor, to);
+  const Array part = read_array(file, tensor);
+  const Array columns = is_transposed ? transpose(Tensor(part)).value() : part;
+  for (Dim i = 0; i < columns.size(); ++i)
+    to[i / count * parameter.dim(-1) + first + i % count] = columns[i];
+}
+
+std::vector<StoredPart> stored_parts(const LanguageModel& model, StoredFor place) {
+  const Family family = place == StoredFor::folder ? model.sizes.family() : Family::none;
+  const bool is_renamed = family == Family::llama || family == Family::starcoder2;
+  const HeadCount heads = model.sizes.head_count();
+  const Dim C = model.sizes.width, keys = C / heads.queries * heads.keys;
+  std::vector<StoredPart> parts;
+  for (const auto& [name, p] : named_parameters(model)) {
+    if (!is_renamed) {
+      parts.push_back({name, p, 0, p.dim(-1), false});
+      continue;
+    }
+    const bool is_in_block = name.starts_with("h.");
+    const std::size_t begin = is_in_block ? name.find('.', 2) + 1 : 0,  // behind "h.N."
+        end = name.rfind('.');                                          // before ".weight"
+    const std::string block = is_in_block ? "model.layers." + name.substr(2, begin - 2) : "",
+                      kind = name.substr(end);
+    const bool is_transposed = name.find(".c_") != std::string::npos && p.rank() == 2;
+    const std::pair<Dim, Dim> ranges[] = {{0, p.dim(-1)}, {0, C}, {C, keys}, {C + keys, keys}};
+    for (const auto& [own, other, range, only] : other_names) {
+      if (name.substr(begin, end - begin) != own) continue;
+      if (only != Family::none && only != family) continue;
+      const auto [first, count] = ranges[static_cast<int>(range)];
+      parts.push_back({block + std::string(other) + kind, p, first, count, is_transposed});
+    }
+  }
+  return parts;
+}
 
 std::vector<NamedArray> named_weights(const LanguageModel& model, const Dtype* type) {
   std::vector<NamedArray> arrays;
-  for (const auto& [name, tensor] : named_parameters(model)) {
-    arrays.push_back({name, tensor.value(), type});
-    if (const std::string bias = bias_beside(name);
-        model.sizes.bias == Bias::without && model.sizes.recipe.is_gpt2() && !bias.empty())
-      arrays.push_back({bias, Array::zeros({tensor.dim(1)}), type});
+  for (const StoredPart& part : stored_parts(model)) {
+    arrays.push_back({part.name, part.of(part.parameter.value()), type});
+    if (const std::string bias = bias_beside(part.name);
+        model.sizes.bias == Bias::without && model.sizes.family() == Family::gpt2 && !bias.empty())
+      arrays.push_back({bias, Array::zeros({part.count}), type});
   }
   return arrays;
 }
@@ -83,9 +158,9 @@ std::vector<const StoredTensor*> find_tensors(NamedTensors tensors, const NamedS
     int count = 0;
     for (const auto& [name, tensor] : tensors)
       if (!names.contains(name) && count++ < 3) list += (count > 1 ? ", " : "") + in_quotes(name);
-    return list.empty() ? ""
-                        : "; it has " + list + (count > 3 ? ", …" : "") +
-                              ", which GPT-2's model does not have";
+    return list.empty()
+               ? ""
+               : "; it has " + list + (count > 3 ? ", …" : "") + ", which this model does not have";
   };
   for (const auto& [name, shape] : expected) {
     const auto found = tensors.find(name);
@@ -108,28 +183,30 @@ Array read_array(const ByteSource& file, const StoredTensor& tensor) {
   return array;
 }
 
-LanguageModel read_weights(const WeightFile& file, const LanguageModelSizes& sizes) {
+LanguageModel read_weights(const WeightFile& file, const LanguageModelSizes& sizes,
+                           StoredFor place) {
   if (parameter_count(sizes) > static_cast<double>(file.bytes.size()))
     throw FormatError("the model has " + json_number(parameter_count(sizes)) +
                       " numbers, and the file has " + std::to_string(file.bytes.size()) + " bytes");
   LanguageModel model(sizes, InitialWeights::none());
   NamedShapes expected;
-  const auto named = named_parameters(model);
-  for (const auto& [name, tensor] : named) expected.emplace_back(name, tensor.shape());
+  const std::vector<StoredPart> parts = stored_parts(model, place);
+  for (const StoredPart& part : parts) expected.emplace_back(part.name, part.shape());
   NamedTensors tensors = tensors_of(file.header);
   if (sizes.bias == Bias::without) remove_zero_biases(file.bytes, tensors, expected);
   // save_model() of safetensors keeps one name of the two of a tied table.
-  if (!tensors.contains("wte.weight"))
+  const StoredPart& words = parts[0];
+  const bool is_tied = sizes.recipe.head == OutputHead::tied;
+  if (is_tied && !tensors.contains(words.name))
     if (auto head = tensors.extract("lm_head.weight")) {
-      head.key() = "wte.weight";
+      head.key() = words.name;
       tensors.insert(std::move(head));
     }
-  const bool has_head = tensors.contains("lm_head.weight");
+  const bool has_head = is_tied && tensors.contains("lm_head.weight");
   if (has_head) expected.emplace_back("lm_head.weight", model.wte.weight.shape());
   const auto found = find_tensors(std::move(tensors), expected);
-  for (std::size_t i = 0; i < named.size(); ++i)
-    read_numbers(file.bytes, *found[i], named[i].second.write());
-  if (has_head) require_tied_head(read_array(file.bytes, *found.back()), model.wte.weight.value());
+  for (std::size_t i = 0; i < parts.size(); ++i) parts[i].read(file.bytes, *found[i]);
+  if (has_head) require_tied_head(read_array(file.bytes, *found.back()), words);
   return model;
 }
 

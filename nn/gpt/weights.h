@@ -1,5 +1,5 @@
-// The weights of a language model as tensors of a safetensors file, with GPT-2's names; and a model
-// in a folder, in GPT-2's layout: config.json describes the model, model.safetensors has the weights.
+// The weights of a language model as tensors of a safetensors file, with the names of its family;
+// and a model in a folder: config.json describes the model, model.safetensors has the weights.
 #pragma once
 
 #include <functional>
@@ -16,9 +16,32 @@ namespace fledge {
 
 inline constexpr const char* weights_name = "model.safetensors";
 
-/// The parameters under their names, "wte.weight", "h.0.attn.c_attn.weight", …, to be stored as a
-/// type. Other programs expect the biases of GPT-2. For a GPT-2 without biases they are zeros: then
-/// these programs compute the same model.
+/// Whose names and shapes the tensors of a file have: in a folder those of the model's family
+/// (LanguageModelSizes::family), without one GPT-2's; in a run always GPT-2's.
+enum class StoredFor { folder, run };
+
+/// A tensor of a file: columns first … first + count − 1 of a parameter. In files of
+/// Llama and Starcoder2 weights are transposed, W (out, in), and c_attn is three tensors: of queries,
+/// keys and values.
+struct StoredPart {
+  std::string name;  // "h.0.attn.c_attn.weight", or "model.layers.0.self_attn.q_proj.weight"
+  Tensor parameter;
+  Dim first, count;
+  bool is_transposed;
+
+  bool is_whole() const { return !is_transposed && count == parameter.dim(-1); }
+  Shape shape() const;
+  /// This part of an array of the parameter's shape.
+  Array of(const Array& x) const;
+  /// The opposite direction: reads this part of the parameter. Throws as read_numbers().
+  void read(const ByteSource& file, const StoredTensor& tensor) const;
+};
+/// All tensors of a model's file, each number of the parameters in one of them.
+std::vector<StoredPart> stored_parts(const LanguageModel& model,
+                                     StoredFor place = StoredFor::folder);
+
+/// The same, to be stored as a type. Other programs expect the biases of GPT-2. For a GPT-2 without
+/// biases they are zeros: then these programs compute the same model.
 std::vector<NamedArray> named_weights(const LanguageModel& model,
                                       const Dtype* type = find_dtype("F32"));
 
@@ -43,14 +66,15 @@ std::vector<const StoredTensor*> find_tensors(NamedTensors tensors, const NamedS
 /// The numbers of a tensor. Throws as read_numbers().
 Array read_array(const ByteSource& file, const StoredTensor& tensor);
 
-/// Builds the model of such a file. In GPT-2's files all names may begin with "transformer." and with
-/// the prefixes of torch.compile and DistributedDataParallel, "_orig_mod." and "module."; masks are
-/// ignored (h.N.attn.bias, h.N.attn.masked_bias), and lm_head.weight may repeat the word table
-/// wte.weight, or stand in its place.
+/// Builds the model of such a file. All names may begin with "transformer.", as in GPT-2's files, and
+/// with the prefixes of torch.compile and DistributedDataParallel, "_orig_mod." and "module."; masks
+/// and angles are ignored (h.N.attn.bias, h.N.attn.masked_bias, ….rotary_emb.inv_freq), and
+/// lm_head.weight may repeat the word table, or stand in its place, if the head is tied to it.
 /// Biases of a model without biases must be zeros. Throws FormatError naming the first tensor that is
 /// missing, unexpected, of another shape or not finite. The sizes may be wrong: the model is built
 /// only if the file has a byte or more for each weight.
-LanguageModel read_weights(const WeightFile& file, const LanguageModelSizes& sizes);
+LanguageModel read_weights(const WeightFile& file, const LanguageModelSizes& sizes,
+                           StoredFor place = StoredFor::folder);
 
 /// Whether the tensors of a file are those of a model with biases.
 Bias stored_bias(const WeightFile& file);
@@ -65,9 +89,10 @@ struct SavedModel {
 /// tensors in model.safetensors decide. `reader` reads the text of config.json; a caller that needs
 /// more than read_config() returns passes its own function, so that the text is read once. The
 /// model is built only if the file with its weights is large enough, so time and memory are
-/// proportional to its size. The weights are read into the arrays of the model: there is no second
-/// copy. A folder of a cache, whose model is in a folder under "snapshots", is refused with the path
-/// of that folder. Throws FileError, and FormatError naming the file.
+/// proportional to its size. GPT-2's weights are read into the arrays of the model, others one
+/// tensor after the other: there is no second copy of all. A folder of a cache, whose model is in a
+/// folder under "snapshots", is refused with the path of that folder. Throws FileError, and
+/// FormatError naming the file.
 SavedModel read_model(const Folder& folder,
                       const std::function<ModelConfig(std::string text)>& reader = read_config);
 

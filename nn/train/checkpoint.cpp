@@ -90,7 +90,7 @@ LanguageModel kept_model(const Checkpoint& checkpoint, const LanguageModelSizes&
       if (tensor.name.starts_with(prefix)) return true;
     return false;
   });
-  return read_weights(kept, sizes);
+  return read_weights(kept, sizes, StoredFor::run);
 }
 
 std::vector<Array> restore(const Checkpoint& checkpoint, Trainer& trainer) {

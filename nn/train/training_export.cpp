@@ -74,11 +74,11 @@ std::string training_bytes(const Trainer& trainer, const TokenText& valid,
   const LanguageModelSizes& sizes = trainer.model().sizes;
   const Recipe& recipe = sizes.recipe;
   require<ValueError>(
-      recipe.is_gpt2() && words_of_none(recipe).empty() && words_of_none(recipe.learned).empty() &&
-          !recipe.tie_qk,
+      sizes.family() != Family::none && words_of_none(recipe).empty() &&
+          words_of_none(recipe.learned).empty() && !recipe.tie_qk,
       "training_bytes",
-      "the model must be a whole GPT-2 whose weights all learn: got one with "
-      "--without, --freeze or --tie-qk, or with parts that GPT-2 does not have; train another model "
+      "the model must be a whole GPT-2, Llama or Starcoder2 whose weights all learn: got one with "
+      "--without, --freeze or --tie-qk, or with parts that these do not have; train another model "
       "without these options");
   const auto named = named_parameters(trainer.model());
   const Trainer::State state = trainer.state();

@@ -30,9 +30,9 @@ namespace fledge {
 ///   check      inputs and targets (B, T): the first batch of the next step, with targets −1 for
 ///              padding; loss: its mean loss without dropout; gradient_norms: of each weight
 ///
-/// All gradients of the model are removed. Throws ValueError for a recipe that needs more than
-/// an optimiser (gpt/recipe.h), and for token numbers or documents of 2²⁴ and more, which F32 does not
-/// hold exactly; NumericError if a gradient of the check is not finite.
+/// All gradients of the model are removed. Throws ValueError for a recipe of no family
+/// (LanguageModelSizes::family) or one that needs more than an optimiser (recipe.h), and
+/// for token numbers or documents of 2²⁴ and more, which F32 does not hold exactly; NumericError if a gradient of the check is not finite.
 std::string training_bytes(const Trainer& trainer, const TokenText& valid,
                            std::map<std::string, std::string> metadata = {});
 

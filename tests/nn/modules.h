@@ -60,6 +60,7 @@ inline std::vector<Recipe> all_recipes() {
       {.scale = Scale::none, .qk_norm = QueryKeyNorm::rms},
       {.exclusive = Exclusive::own_value},
       {.window = 2},
+      {.head = OutputHead::own},
       {.mask = Masking::none, .window = 2},
       today(),
       {.mask = Masking::none,
@@ -103,7 +104,7 @@ inline Tensor of_unit_size(const Tensor& x, double eps = 1e-5) {
 }
 
 /// "weight (3, 2)", "bias (2)", …: every name, tied ones included, with its shape.
-template <Module M>
+template <class M>
 std::vector<std::string> listing(const M& module) {
   std::vector<std::string> lines;
   for_each_name(module, [&](const std::string& name, const Tensor& tensor) {

@@ -1,7 +1,7 @@
 // Compares a model with what PyTorch computed from it: the largest relative error of the logits,
 // the loss and every gradient. Works with dual numbers, as float would round away what it compares.
 //
-//   compare_dump FOLDER    what `torch_gpt.py dump --f64 --out FOLDER` wrote
+//   compare_dump FOLDER    what add_reference() of tests/pytorch/continued_runs.py wrote
 //
 // Without a folder it compares the dumps that are kept beside the tests.
 #include <cstdio>
@@ -36,7 +36,8 @@ bool compare(const std::string& folder) {
 int main(int argc, char** argv) try {
   const fs::path dumps = fs::path(__FILE__).parent_path().parent_path() / "nn" / "gpt" / "dumps";
   std::vector<std::string> folders(argv + 1, argv + argc);
-  if (folders.empty()) folders = {dumps / "bias", dumps / "no_bias"};
+  if (folders.empty())
+    folders = {dumps / "bias", dumps / "no_bias", dumps / "llama", dumps / "starcoder2"};
   bool agree = true;
   for (const std::string& folder : folders) agree = compare(folder) && agree;
   return agree ? 0 : 1;

@@ -1,7 +1,7 @@
 // A model, one batch, and what another program computed from it: logits, loss and gradients.
 //
 // A folder as read_model() reads it, and beside it reference.safetensors with x, y, logits, loss
-// and NAME.grad for every parameter. A target −1 in y is padding.
+// and NAME.grad for every tensor of the model's file. A target −1 in y is padding.
 #pragma once
 
 #include <algorithm>
@@ -81,9 +81,10 @@ inline std::vector<std::pair<std::string, double>> dump_errors(const std::string
   std::vector<std::pair<std::string, double>> errors{
       {"logits", relative_error(logits.value(), reference["logits"])},
       {"loss", relative_error(loss.value().with_shape({1}), reference["loss"])}};
-  for (const auto& [name, parameter] : named_parameters(saved.model))
-    errors.emplace_back(name + ".grad",
-                        relative_error(parameter.grad(), reference[name + ".grad"]));
+  for (const StoredPart& part : stored_parts(saved.model)) {
+    const std::string name = part.name + ".grad";
+    errors.emplace_back(name, relative_error(part.of(part.parameter.grad()), reference[name]));
+  }
   reference.require_all_read();
   return errors;
 }

@@ -42,7 +42,8 @@ TEST_CASE("model config: sizes and recipe are read as they were written") {
       bit *= 2;
     });
     if (bits % 9 == 0) sizes.recipe.sink = Sink::learned;
-    if (bits % 13 == 0 && sizes.recipe.values != ValueMatrix::none) sizes.recipe.key_heads = 1;
+    if (bits % 13 == 0 && sizes.heads > 1 && sizes.recipe.values != ValueMatrix::none)
+      sizes.recipe.key_heads = 1;
     int form_bit = 3;
     Recipe::each_form(sizes.recipe, [&](const char*, auto& member, auto form, const char*) {
       form_bit *= 2;
@@ -65,6 +66,40 @@ TEST_CASE("model config: sizes and recipe are read as they were written") {
     CHECK(says("GPT2LMHeadModel") == sizes.recipe.is_gpt2());
     CHECK(says("\"scale_attn_weights\": false") == (sizes.recipe.scale == Scale::none));
   }
+  for (const int bits : {0, 1, 2, 3, 4, 5, 6, 7}) {  // models of Llama's shape
+    LanguageModelSizes sizes = written_sizes;
+    sizes.bias = Bias::without;
+    sizes.recipe = llama();
+    sizes.hidden = bits % 2 == 0 ? 17 : 0;
+    sizes.epsilon = bits % 4 == 0 ? 1e-5 : 1e-6;
+    if (bits % 4 < 2) sizes.recipe.key_heads = 1, sizes.recipe.rotary_base = 500 + bits;
+    if (bits < 4) sizes.recipe.head = OutputHead::own, sizes.dropout = 0.1;
+    const std::string text = config_json(sizes);
+    CAPTURE(text);
+    CHECK(text.find("\"LlamaForCausalLM\"") != text.npos);
+    const ModelConfig config = read_config(text);
+    CHECK((config.sizes == sizes && config.unknown_keys.empty() && config.own.is_null()));
+    sizes.bias = Bias::with;  // which Llama has not
+    CHECK(config_json(sizes).find("lama") == text.npos);
+    CHECK(read_config(config_json(sizes)).sizes == sizes);
+  }
+  for (const int bits : {0, 1, 2, 3, 4, 5, 6, 7}) {  // of Starcoder2's: GPT-2 with rotary positions
+    LanguageModelSizes sizes = written_sizes;
+    sizes.recipe.position = Position::rotary;
+    sizes.bias = bits % 2 == 0 ? Bias::with : Bias::without;
+    sizes.hidden = bits % 2 == 0 ? 17 : 0;
+    if (bits % 4 < 2) sizes.recipe.key_heads = 1, sizes.recipe.rotary_base = 500 + bits;
+    if (bits < 4) sizes.recipe.head = OutputHead::own, sizes.dropout = 0.1, sizes.epsilon = 0.5;
+    if (bits > 2) sizes.recipe.window = bits, sizes.recipe.mlp = FeedForward::gelu;
+    const std::string text = config_json(sizes);
+    CAPTURE(text);
+    CHECK(text.find("\"Starcoder2ForCausalLM\"") != text.npos);
+    const ModelConfig config = read_config(text);
+    CHECK((config.sizes == sizes && config.unknown_keys.empty() && config.own.is_null()));
+    sizes.recipe.sink = Sink::learned;  // which Starcoder2 has not
+    CHECK(config_json(sizes).find("tarcoder") == text.npos);
+    CHECK(read_config(config_json(sizes)).sizes == sizes);
+  }
   for (const MarkTokens& marks :
        {MarkTokens{}, MarkTokens{3, {3}, {}}, MarkTokens{{}, {7, 2}, 0}, MarkTokens{1, {}, 50'000}})
     CHECK(read_config(config_json(written_sizes, {}, mark_notes(marks))).marks == marks);
@@ -77,6 +112,36 @@ TEST_CASE("model config: sizes and recipe are read as they were written") {
   const ModelConfig own = read_config(config_json(written_sizes, {{"tokens", "character"}}));
   CHECK(own.own["tokens"].string() == "character");
   CHECK(own.own.path() == "fledge");
+}
+
+// configuration_starcoder2.py of transformers 4: Starcoder2Config.__init__.
+TEST_CASE("model config: what a file of Starcoder2 does not say") {
+  LanguageModelSizes sizes = written_sizes;
+  sizes.hidden = 17;
+  sizes.recipe.position = Position::rotary;
+  CHECK(read_config(R"({"model_type":"starcoder2","vocab_size":11,"max_position_embeddings":6,)"
+                    R"("hidden_size":8,"intermediate_size":17,"num_hidden_layers":2,)"
+                    R"("num_attention_heads":2,"num_key_value_heads":2})")
+            .sizes == sizes);
+}
+
+// configuration_llama.py of transformers 4: LlamaConfig.__init__; of transformers 5: rope_parameters.
+TEST_CASE("model config: what a file of Llama does not say") {
+  LanguageModelSizes sizes = written_sizes;
+  sizes.hidden = 17;
+  sizes.bias = Bias::without;
+  sizes.epsilon = 1e-6;
+  sizes.recipe = llama();
+  sizes.recipe.head = OutputHead::own;
+  const std::string text =
+      R"({"model_type":"llama","vocab_size":11,"max_position_embeddings":6,"hidden_size":8,)"
+      R"("intermediate_size":17,"num_hidden_layers":2,"num_attention_heads":2)";
+  CHECK(read_config(text + "}").sizes == sizes);
+  sizes.recipe.rotary_base = 500;
+  CHECK(read_config(text + R"(,"rope_theta":500})").sizes == sizes);
+  CHECK(
+      read_config(text + R"(,"rope_parameters":{"rope_theta":500,"rope_type":"default"}})").sizes ==
+      sizes);
 }
 
 TEST_CASE("model config: GPT-2's own file, and what else says the same") {

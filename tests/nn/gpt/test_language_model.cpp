@@ -86,7 +86,8 @@ struct ByHand {
       x = add(x, block.attn.c_proj(concat(heads, -1)));
       x = add(x, block.mlp.c_proj(hidden(block.mlp, norm(block.ln_2, x))));
     }
-    logits = matmul(norm(model.ln_f, x), transpose(model.wte.weight));
+    const Embedding& head = recipe.head == OutputHead::own ? model.lm_head : model.wte;
+    logits = matmul(norm(model.ln_f, x), transpose(head.weight));
   }
 };
 

@@ -27,6 +27,23 @@ LanguageModel model_with(std::uint64_t seed, Bias bias = Bias::with) {
   return model;
 }
 
+// Of Llama's shape: 4 heads of 2, which share 2 of keys.
+LanguageModel llama_with(std::uint64_t seed, OutputHead head = OutputHead::tied) {
+  Recipe recipe = llama();
+  recipe.key_heads = 2, recipe.head = head;
+  Rng rng(seed);
+  LanguageModel model({.vocabulary = 5,
+                       .context = 3,
+                       .layers = 2,
+                       .heads = 4,
+                       .width = 8,
+                       .bias = Bias::without,
+                       .recipe = recipe},
+                      rng);
+  redraw(model, seed);
+  return model;
+}
+
 std::vector<NamedArray> arrays_of(const LanguageModel& model, const std::string& prefix = "") {
   std::vector<NamedArray> arrays;
   for (const auto& [name, tensor] : named_parameters(model))
@@ -78,6 +95,53 @@ TEST_CASE("model weights: a model's file gives the same model, to the bit") {
     CHECK(same_weights(other, model));
     CHECK(file_of(other) == bytes);
   }
+}
+
+// modeling_llama.py: nn.Linear has the weights (out, in). That they mean the same is compared with
+// PyTorch (programs/compare_dump.cpp).
+TEST_CASE("model weights: Llama's names and shapes, and the same numbers, to the bit") {
+  for (const OutputHead head : {OutputHead::tied, OutputHead::own}) {
+    const LanguageModel model = llama_with(1, head);
+    std::vector<NamedArray> arrays = named_weights(model);
+    CHECK(arrays.size() == (head == OutputHead::own ? 21 : 20));
+    const Array qkv = model.h[1].attn.c_attn.weight.value();
+    struct Row {
+      const char* name;
+      Array weight;  // (in, more than out), whose columns from `first` on are the rows of the file
+      Dim first, out;
+    };
+    for (const Row& row : {Row{"self_attn.q_proj", qkv, 0, 8},
+                           {"self_attn.k_proj", qkv, 8, 4},
+                           {"self_attn.v_proj", qkv, 12, 4},
+                           {"self_attn.o_proj", model.h[1].attn.c_proj.weight.value(), 0, 8},
+                           {"mlp.gate_proj", model.h[1].mlp.c_gate.weight.value(), 0, 24},
+                           {"mlp.up_proj", model.h[1].mlp.c_fc.weight.value(), 0, 24},
+                           {"mlp.down_proj", model.h[1].mlp.c_proj.weight.value(), 0, 8}}) {
+      CAPTURE(row.name);
+      const Array stored =
+          named(arrays, "model.layers.1." + std::string(row.name) + ".weight").array;
+      const Dim in = row.weight.shape().dim(0), columns = row.weight.shape().dim(1);
+      REQUIRE(stored.shape() == Shape{row.out, in});
+      bool same = true;
+      for (Dim i = 0; i < stored.size(); ++i)
+        same = same && stored[i] == row.weight[i % in * columns + row.first + i / in];
+      CHECK(same);
+    }
+    CHECK(same_weights(model_read(stored_bytes(arrays), model.sizes), model));
+    arrays.push_back({"model.layers.0.self_attn.rotary_emb.inv_freq", Array::ones({1})});
+    CHECK(same_weights(model_read(stored_bytes(arrays), model.sizes), model));
+  }
+  LanguageModelSizes own = llama_with(1).sizes;
+  own.recipe.head = OutputHead::own;
+  CHECK(refuses<FormatError>([&] { model_read(file_of(llama_with(1)), own); }, "'lm_head.weight'",
+                             "(5, 8)", "none"));
+  std::vector<NamedArray> arrays = named_weights(llama_with(1));
+  arrays.push_back({"lm_head.weight", Array::ones({5, 8})});
+  CHECK(refuses<FormatError>([&] { model_read(stored_bytes(arrays), llama_with(1).sizes); },
+                             "lm_head.weight", "model.embed_tokens.weight", "differ at 0"));
+  CHECK(refuses<FormatError>(
+      [&] { model_read(stored_bytes(arrays_of(llama_with(1))), llama_with(1).sizes); },
+      "'model.embed_tokens.weight'", "none", "'h.0.attn.c_attn.weight'"));
 }
 
 TEST_CASE("model weights: biases of a model without biases are zeros") {

@@ -143,6 +143,7 @@ TEST_CASE("training export: what other programs cannot repeat is refused") {
   for (const Recipe& recipe :
        {Recipe{.position = Position::none}, Recipe{.scale = Scale::none},
         Recipe{.learned = {.v = Learning::none}}, Recipe{.tie_qk = true},
+        Recipe{.position = Position::rotary, .values = ValueMatrix::none},
         Recipe{.qk_norm = QueryKeyNorm::rms}, Recipe{.sink = Sink::learned}, today()}) {
     Rng rng(1);
     const LanguageModel model(
