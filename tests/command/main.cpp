@@ -8,8 +8,8 @@
 //
 // Lines that begin with # are comments. A number may differ by three units in its last place, and
 // one with six digits behind the point or more by 0.00001.
-// $TEXTS is the folder of this folder's texts; $TINY are options of a model that trains in some
-// hundredths of a second.
+// $TEXTS is the folder of this folder's texts; $SIZES are options of a model that trains in some
+// hundredths of a second, $TINY those of GPT-2's recipe and optimiser beside them.
 // --approve writes what was said into the file, and keeps each line that still holds. In a step that
 // has changed, a line ... is written out: put it back where the lines differ each time.
 #include <algorithm>
@@ -121,13 +121,15 @@ Lines approved(const Lines& wanted, const Lines& said) {
 }
 
 Lines run_in(const testing::Folder& folder, const std::string& command) {
+  const std::string sizes = "--layers 1 --width 16 --heads 1 --context 16 --batch 2 --steps 20";
   const testing::Result result =
       testing::run({"sh", "-c", "cd '" + folder.path() + "' && " + command},
                    {{"PATH", std::string(FLEDGE_BINARY_DIR ":") + std::getenv("PATH")},
                     {"COLUMNS", "80"},
                     {"FLEDGE_THREADS", "1"},
                     {"TEXTS", FLEDGE_SOURCE_DIR "/tests/command/texts"},
-                    {"TINY", "--layers 1 --width 16 --heads 1 --context 16 --batch 2 --steps 20"}});
+                    {"SIZES", sizes},
+                    {"TINY", sizes + " --recipe gpt2 --optimizer adamw"}});
   Lines said = testing::lines_of(result.out);
   for (const std::string& line : testing::lines_of(result.err)) said.push_back("! " + line);
   for (std::string& line : said)  // the folder has another name each time

@@ -73,9 +73,10 @@ support::Options train_options(TrainConfig& config) {
   options.add("--without", "mask|positions|scale|mlp|value|attention|residual|norm,...",
               config.without, "parts to leave out: mask,scale", {}, of_model);
   options.add(
-      "--recipe", "gpt2|today", config.recipe,
-      "of what the model is made; today: rotary positions, RMS norms, SwiGLU, QK-norm and no "
-      "biases. The options that follow change a part of it",
+      "--recipe", "gpt2|llama|today", config.recipe,
+      "of what the model is made; llama: rotary positions, RMS norms, SwiGLU and no biases; today: "
+      "QK-norm besides. Without it: gpt2, for your own text with rotary positions. The options that "
+      "follow change a part of it",
       {}, of_model);
   options.add("--positions", "learned|rotary", sizes.recipe.position,
               "a vector for each position, or queries and keys that are rotated", {}, of_model);
@@ -102,8 +103,8 @@ support::Options train_options(TrainConfig& config) {
               lasting);
 
   options.add("--from", "DIR", config.from,
-              "begin with this model and its tokenizer: a folder of fledge train, or of GPT-2 as "
-              "Hugging Face's libraries save it",
+              "begin with this model and its tokenizer: a folder of fledge train, or of GPT-2, "
+              "Llama or Starcoder2 as Hugging Face's libraries save it",
               {}, lasting);
   options.also_known_as("--init-from --model --model-name-or-path");
 
@@ -121,7 +122,9 @@ support::Options train_options(TrainConfig& config) {
               "highest learning rate; with --resume another from there on", {0, most}, may_change);
   options.also_known_as("--learning-rate");
   options.add("--optimizer", "adamw|muon", training.optimizer,
-              "what moves the matrices of the blocks; all else is moved by adamw", {}, lasting);
+              "what moves the matrices of the blocks, muon for your own text without --from; all "
+              "else is moved by adamw",
+              {}, lasting);
   options.also_known_as("--optim");
   options.add("--muon-rate", "TIMES", training.muon_times,
               "the learning rate of --optimizer muon, as a multiple of --lr", {0, most}, lasting);
@@ -234,7 +237,7 @@ void require_heads(Dim width, Dim heads, bool is_rotary) {
   if (width % heads == 0 && is_rotary && width / heads % 2 != 0)
     refuse_usage("rotary positions need heads of an even size: --width " + std::to_string(width) +
                      " / --heads " + std::to_string(heads) + " is " + std::to_string(width / heads),
-                 "use --width " + std::to_string(width + heads));
+                 "use --width " + std::to_string(width + heads) + ", or --positions learned");
   if (width % heads == 0) return;
   const Dim below = width / heads * heads, above = below + heads;
   const std::string w = std::to_string(width), h = std::to_string(heads);
@@ -271,14 +274,28 @@ void require_other_files(const TrainConfig& config) {
                      "name another folder: -o run");
 }
 
+// The heads that are given, or the fewest that may be chosen: shared keys need as many.
+Dim fewest_heads(const TrainConfig& config) {
+  return config.given.contains("--heads") ? config.sizes.heads
+                                          : std::max<Dim>(config.sizes.recipe.key_heads, 1);
+}
+
 // What --recipe, the options of its parts and --without say together.
 void settle_recipe(TrainConfig& config) {
   Recipe& recipe = config.sizes.recipe;
-  if (config.recipe == TrainConfig::Named::today) {
-    config.choose("--positions", recipe.position, today().position);
-    config.choose("--norm", recipe.norm, today().norm);
-    config.choose("--mlp", recipe.mlp, today().mlp);
-    config.choose("--qk-norm", recipe.qk_norm, today().qk_norm);
+  if (!config.texts.empty() && config.from.empty()) {  // what pays: examples/EXPERIMENTS.md
+    const bool fits =
+        !config.given.contains("--width") || config.sizes.width % (2 * fewest_heads(config)) == 0;
+    if (fits && !config.given.contains("--recipe"))
+      config.choose("--positions", recipe.position, Position::rotary);
+    config.choose("--optimizer", config.training.optimizer, Optimizer::muon);
+  }
+  if (config.recipe != TrainConfig::Named::gpt2) {
+    const Recipe named = config.recipe == TrainConfig::Named::today ? today() : llama();
+    config.choose("--positions", recipe.position, named.position);
+    config.choose("--norm", recipe.norm, named.norm);
+    config.choose("--mlp", recipe.mlp, named.mlp);
+    config.choose("--qk-norm", recipe.qk_norm, named.qk_norm);
     config.choose("--no-bias", config.sizes.bias, Bias::without);
   }
   for (const std::string& part : words_of_none(config.without)) {
@@ -324,9 +341,11 @@ void require_possible(const TrainConfig& config) {
   if (is_known("--steps") && is_known("--warmup") && warmup > steps)
     refuse_usage("--warmup " + std::to_string(warmup) + " is longer than the run",
                  "use --warmup " + std::to_string(steps) + " or less");
+  const bool is_rotary = config.sizes.recipe.position == Position::rotary;
   if (is_known("--width") && is_known("--heads"))
-    require_heads(config.sizes.width, config.sizes.heads,
-                  config.sizes.recipe.position == Position::rotary);
+    require_heads(config.sizes.width, config.sizes.heads, is_rotary);
+  else if (is_known("--width") && is_rotary)
+    require_heads(config.sizes.width, fewest_heads(config), is_rotary);
   if (is_known("--width")) require_key_heads(config.sizes.recipe, "--width", config.sizes.width);
   if (is_known("--heads")) require_key_heads(config.sizes.recipe, "--heads", config.sizes.heads);
   if (config.given.contains("--minutes") && (!of_own_text || config.given.contains("--steps")))
@@ -400,6 +419,8 @@ TrainConfig train_config(int argc, const char* const* argv) {
   if (valid == 0 && config.patience > 0)
     refuse_usage("--patience needs a held-out text", "use --valid 0.1, or leave out --patience");
   require_possible(config);
+  if (Dim& keys = config.sizes.recipe.key_heads; config.texts.empty() && keys == config.sizes.heads)
+    keys = 0;  // as many as heads; for a text of one's own they are chosen yet (choose_for_text)
   return config;
 }
 
@@ -463,6 +484,10 @@ std::string choose_for_text(TrainConfig& config, const Corpus& corpus) {
   if (config.corpus.valid > 0) config.choose("--patience", config.patience, 5);
 
   const std::string token = token_word(corpus.tokenizer.kind());
+  if (config.from.empty() && !config.given.contains("--recipe") &&
+      config.sizes.recipe.position == Position::rotary)
+    chose("--positions", "rotary positions");
+  if (training.optimizer == Optimizer::muon) chose("--optimizer", "Muon");
   chose("--layers", counted(config.sizes.layers, "layer"));
   chose("--heads", counted(config.sizes.heads, "head"));
   chose("--width", "width " + thousands(config.sizes.width));

@@ -33,8 +33,8 @@ struct TrainConfig {
   std::string from;                // the folder of the model that the run began with
   bool keep_cr = false;            // the \r of the line ends \r\n
   CorpusOptions corpus;
-  LanguageModelSizes sizes{.vocabulary = 1, .context = 0};  // V: from the text
-  enum class Named { gpt2, today } recipe = Named::gpt2;    // what sizes.recipe begins with
+  LanguageModelSizes sizes{.vocabulary = 1, .context = 0};       // V: from the text
+  enum class Named { gpt2, llama, today } recipe = Named::gpt2;  // what sizes.recipe begins with
   Recipe without;  // the parts of --without are none, as they then are in sizes.recipe
   TrainerOptions training;
   std::int64_t evaluate_every = 250, patience = 0;

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "engine/autograd.h"
+#include "examples/fledge/train/source.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/support/text.h"
 #include "nn/generate/sampler.h"
@@ -223,15 +224,15 @@ TEST_CASE("fledge train: the last report is about the model that is kept, and ev
       CHECK(line.ends_with(best < table ? "  beaten" : "not beaten"));
     }
   const fledge::LanguageModel model = fledge::load_trained(run).model;
+  const auto first = fledge::train::first_token(corpus().tokenizer, false);
   for (std::int64_t i = 1; i <= 3; ++i) {
     fledge::Rng rng = fledge::Rng(1).stream(3).stream(static_cast<std::uint64_t>(-i));
     fledge::Decoder decoder(model);
     std::vector<Dim> drawn;
-    generate(decoder, {corpus().train.tokens.front()}, 200, {}, rng,
-             [&](Dim id, const fledge::Array&) {
-               drawn.push_back(id);
-               return true;
-             });
+    generate(decoder, {first.id}, 200, {}, rng, [&](Dim id, const fledge::Array&) {
+      drawn.push_back(id);
+      return true;
+    });
     CHECK(events[events.size() - 5 + static_cast<std::size_t>(i)]["text"].string() ==
           corpus().tokenizer.decode(drawn));
   }

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 /// So small a model, and so few steps, that a run takes some hundredths of a second.
 inline const std::string tiny_model = "--layers 1 --width 16 --heads 1 --context 16 --batch 2 ";
-inline const Words tiny = words(tiny_model + "--steps 20");
+inline const Words tiny = words(tiny_model + "--steps 20 --recipe gpt2 --optimizer adamw");
 
 /// Sentences of thirteen words, drawn from a seed.
 inline std::string small_text(int lines = 60) {

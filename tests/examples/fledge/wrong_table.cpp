@@ -33,6 +33,7 @@ const std::vector<OpCase>& op_cases() {
        [](In x) {
          return concat({square(slice(x[0], 0, 0, 2), 3), square(slice(x[0], 0, 2, 4), 2)}, 0);
        }},
+      {"throws", {{{3}}, {{2}}}, [](In x) { return x[0] + x[1]; }},
       {"unused", {{{2}}, {{3}}}, [](In x) { return square(x[0], 2); }},
       {"not finite",
        {{{3}}},
