@@ -17,7 +17,8 @@
 //     ## A part                                    the parts are numbered when they are printed
 //     Words, with {{sum}} where a value stands     a paragraph; its lines are joined and wrapped
 //     {{sum|%.3f}}                                 a number in this format of printf, else in %g
-//         1 + 1 = {{sum}}                          four blanks: a line of its own, not joined
+//         1 + 1 = {{sum}}                          four blanks: a line of its own, not
+//                                                  joined; the page shows it as a formula
 //     {{table}}                                    alone: a table or picture, printed unchanged; its
 //                                                  lines must fit into 80 columns
 //     **softmax**                                  alone: a new word; GLOSSARY.md has its meaning, and

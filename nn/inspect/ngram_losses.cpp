@@ -79,7 +79,7 @@ Counts counts_at(const HashCounts& counted, const TokenText& text, const Predict
 using Weights = std::array<double, 64>;
 
 std::size_t size_class(const Counts& counts) {
-  return static_cast<std::size_t>(std::log2(counts.history));
+  return static_cast<std::size_t>(std::ilogb(counts.history));
 }
 
 // Maximises the probability of the counted tokens: Σ ln(λ·share + (1 − λ)·shorter).

@@ -52,10 +52,9 @@ FirstLook first_look(const LanguageModel& model, const Indices& ids);
 
 /// All pairs of a token a and a token b before it in the same window.
 struct WatchedPair {
-  Dim pairs = 0;         // how many; if 0, only `similarity` is computed
-  double attention = 0;  // the mean attention weight from a to b over all layers and heads
-  double chance =
-      0;  // the weight if all positions had equal weights: 1/(i + 1), in a window of W 1/W
+  Dim pairs = 0;           // how many; if 0, only `similarity` is computed
+  double attention = 0;    // the mean attention weight from a to b over all layers and heads
+  double chance = 0;       // the weight if all were equal: 1/(i + 1), in a window of W at least 1/W
   double association = 0;  // mean FirstLook::association
   double similarity = 0;   // cosine of the two rows of the embedding
 };

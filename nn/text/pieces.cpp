@@ -13,7 +13,7 @@ namespace {
 
 // The classes of Unicode 14.0 (2021; section 4.5, table 4-4, and PropList.txt). Surrogates, numbers
 // over U+10FFFF and code points that have no character there are "other".
-enum class CodePointClass {
+enum class CodePointClass : std::uint8_t {
   letter,  // \p{L}: general category Lu, Ll, Lt, Lm or Lo
   number,  // \p{N}: Nd, Nl or No
   space,   // \s: the property White_Space

@@ -70,7 +70,8 @@ bool is_set(const JsonValue& head, const char* name, bool otherwise) {
 }  // namespace
 
 Json head_json(const JsonValue& head) {
-  head.allow_only({"x", "from", "wq", "wk", "wv", "q", "k", "v", "causal", "scale", "goal"});
+  head.allow_only({"x", "from", "wq", "wk", "wv", "q", "k", "v", "causal", "scale", "linear",
+                   "exclusive", "goal"});
   Tensor W_Q, W_K, W_V;
   const Tensor q = projected(head, "q", "wq", head.has("from") ? "from" : "x", W_Q),
                k = projected(head, "k", "wk", "x", W_K), v = projected(head, "v", "wv", "x", W_V);
@@ -78,13 +79,25 @@ Json head_json(const JsonValue& head) {
                       "needs queries and keys of one length: got ", q.dim(1), " and ", k.dim(1));
   require<ValueError>(k.dim(0) == v.dim(0), "fledge_head", "needs a value for each key: got ",
                       k.dim(0), " keys and ", v.dim(0), " values");
-  const Mask mask = is_set(head, "causal", false) ? causal() : Mask();
-  require<ValueError>(!is_set(head, "causal", false) || q.dim(0) <= k.dim(0), "fledge_head",
+  const bool is_causal = is_set(head, "causal", false), is_linear = is_set(head, "linear", false),
+             is_exclusive = is_set(head, "exclusive", false);
+  const Mask mask = is_causal ? causal() : Mask();
+  require<ValueError>(!is_causal || q.dim(0) <= k.dim(0), "fledge_head",
                       "needs a key for each query under a causal mask: got ", q.dim(0),
                       " queries and ", k.dim(0), " keys");
+  require<ValueError>(!is_linear || !is_causal, "fledge_head",
+                      "needs softmax or no mask: got linear and causal");
+  require<ValueError>(!is_exclusive || q.dim(0) == v.dim(0), "fledge_head",
+                      "needs a value for each query to be exclusive: got ", q.dim(0),
+                      " queries and ", v.dim(0), " values");
   Tensor scores = attention_scores(q, k, mask);
   if (is_set(head, "scale", true)) scores = scores * (1 / std::sqrt(static_cast<double>(q.dim(1))));
-  const Tensor weights = softmax(scores, mask), output = weighted_sum(weights, v, mask);
+  const Tensor weights = is_linear ? scores : softmax(scores, mask);
+  Tensor output = weighted_sum(weights, v, mask);
+  if (is_exclusive) {  // u = v̂·√D, as in Attention::passed
+    const Tensor u = rms_norm(v, Array::ones({v.dim(1)}), 1e-30);
+    output = output - u * mean(u * output, {-1}, true);
+  }
 
   Json::Members answer{{"q", rows_of(q.value())},
                        {"k", rows_of(k.value())},

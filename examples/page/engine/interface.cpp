@@ -111,6 +111,7 @@ Json run_json() {
                         {"documents", r.corpus.facts.documents},
                         {"without", words_of_none(sizes.recipe)},
                         {"forms", Json::object(forms_json(sizes.recipe))},
+                        {"bias", sizes.bias == Bias::with},
                         {"tie_qk", sizes.recipe.tie_qk},
                         {"freeze", words_of_none(sizes.recipe.learned)},
                         {"count", count_parameters(r.model)},

@@ -85,7 +85,8 @@ std::uint32_t fledge_next(std::int32_t layer, std::uint32_t part, std::uint32_t 
 /// Every number of one cell of attention. Output: JSON, f in D dimensions of the head:
 ///   {"q": f, "k": f, "products": f, "dot": their sum, "divisor": √D or 1, "score": with its nudge,
 ///    "scores": of this query to all keys, null where hidden, "weights": of this query,
-///    "v": f, "part": weight·v, f, "output": the sum of the parts of all keys, f}
+///    "v": f, "part": weight·v, f, "output": the sum of the parts of all keys, f; of
+///    an exclusive head what it passes on of it}
 std::uint32_t fledge_cell(std::uint32_t layer, std::uint32_t head, std::uint32_t query,
                           std::uint32_t key);
 /// The loss of the sentence: the mean over its positions that have a next token. `next` is the token
@@ -108,6 +109,8 @@ std::uint32_t fledge_write(std::uint32_t count, double temperature, std::uint32_
 ///    "wq", "wk", "wv": rows,              the identity matrix if it is not given
 ///    "q", "k", "v": rows,                 in place of inputs and matrices
 ///    "causal": false, "scale": true,
+///    "linear": false,                      weights are the scores, without softmax; not if causal
+///    "exclusive": false,                   less the part along the own value (Zhai 2026)
 ///    "goal": {"row": 2, "with": [1, 0]}}  the number output[row]·with
 /// Output: JSON, rows, {"q", "k", "v", "scores" (null where hidden), "weights", "output"}, and with a
 /// goal {"goal": number, "gradient": {"wq", "wk", "wv", "scores"}} of it, null for what is given.

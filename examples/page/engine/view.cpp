@@ -70,8 +70,9 @@ View::Layer look(const Block& block, const Tensor& x, const Mask& mask, Dim inde
       on.write()[at.head] = Real(0);
       l.mixed = l.mixed * Tensor(on);
     }
-  const Tensor attended =
-      block.attn.c_proj(block.attn.passed(reshape(transpose(l.mixed, 1, 2), x.shape()), all));
+  const Tensor passed = block.attn.passed(reshape(transpose(l.mixed, 1, 2), x.shape()), all);
+  l.mixed = split_heads(passed, H);
+  const Tensor attended = block.attn.c_proj(passed);
   l.between = block.residual == Residual::none ? attended : x + attended;
   l.output = block.add_residuals(x, attended);
   return l;

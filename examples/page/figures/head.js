@@ -112,10 +112,10 @@ const identityRows = (n) =>
 
 // What the engine is asked: the spec as the reader has changed it.
 function headQuestion(at) {
-  const {x, from, wq, wk, wv, q, k, v, causal = false, scale = true, learn, row} =
+  const {x, from, wq, wk, wv, q, k, v, causal = false, scale = true, exclusive, learn, row} =
     {...at, ...at.derive?.(at)};
   const goal = learn && {row, with: learn.towards};
-  return JSON.parse(JSON.stringify({x, from, wq, wk, wv, q, k, v, causal, scale, goal}));
+  return JSON.parse(JSON.stringify({x, from, wq, wk, wv, q, k, v, causal, scale, exclusive, goal}));
 }
 
 // The words from top to bottom that look, and below them those that are looked at.

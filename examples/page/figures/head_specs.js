@@ -159,6 +159,20 @@ headSpecs.attend_to_nothing = {
     k: [[score], [score], [score], [sink ? 0 : -1e4]]}),
   say: (out, {row}) => "The head looks for an animal, and there is none. The three colours get " +
     `${percent(1 - out.weights[row][3])} of the weight.`};
+headSpecs.exclusive_attention = {
+  words: ["birds", "walk"], x: [[1, 2], [2, 0]], row: 1, fixedRow: true, fromWeights: true,
+  itself: 0.5, exclusive: true,
+  controls: {exclusive: "take out the part along the value of walk",
+    itself: {text: "share of walk itself", min: 0, max: 1, step: 0.05}},
+  derive: ({itself}) => ({scale: false, q: [[1], [1]],
+    k: [1 - itself, itself].map((share) => [Math.log(Math.max(1e-9, share))])}),
+  say: (_, {x, itself, exclusive}, result) => {
+    const along = dotOf(result, x[1]) / (Math.hypot(...x[1]) || 1);
+    return `${quoted("walk")} looks at itself with ${fixed(itself, 2)} and gets ` +
+      `${vectorText(result)}, of which ${fixed(along, 2)} is along its own value. ` +
+      (exclusive ? "The share changes the length, not the direction." :
+        "The more it looks at itself, the more it gets what it has.");
+  }};
 headSpecs.shared_keys = {
   words: ["red", "blue", "green", "gold"], still: true, causal: true, row: 3, asked: 1,
   columns: ["q", "k"], limits: {q: 8, k: 1, v: 1}, outputs: ["red", "blue", "green", "gold"],

@@ -1,4 +1,4 @@
-// Figures of single lessons: scores over d, noisy keys, rock, paper and scissors.
+// Figures of single lessons: scores over d, noisy keys, rock, paper and scissors, three memories.
 
 // Even random numbers from 0 to 1, the same for the same seed.
 function drawsOf(seed) {
@@ -167,5 +167,45 @@ figures.attention_and_mlp = (node) => {
   node.append(element("ol", {class: "bars ladder"}, rows.map((row) => row.node)), inWords,
     panelOf(at, {c1: {text: "c1, for a", ...range}, c2: {text: "c2, for b", ...range},
       c0: {text: "c0", ...range}, m: {text: "two numbers of an MLP", ...range, min: 0}}, redraw));
+  redraw();
+};
+
+// "birds walk, cats sleep, birds fly", asked in three ways. Each verb has a number of its own.
+figures.linear_attention = (node) => {
+  const verbs = ["walk", "sleep", "fly"], v = identityRows(3), at = {cosine: 0, asked: 0};
+  const ways = ["sum of pairs", "softmax", "delta rule"].map((name) => ({name,
+    bars: vectorBars(`${name}: ${verbs.join(", ")}`, "value", {limit: 1})}));
+  const inWords = toldLine();
+  const redraw = latest(async () => {
+    const birds = [1, 0], cats = [at.cosine, Math.sqrt(1 - at.cosine ** 2)];
+    const k = [birds, cats, birds], q = [k[at.asked]];
+    const read = async (head) =>
+      (await engine.head({q, k, v, scale: false, linear: true, ...head})).output[0];
+    // The delta rule writes what a value has and the memory does not yet say for its key.
+    const written = [v[0]];
+    for (const j of [1, 2]) {
+      const said = await read({q: [k[j]], k: k.slice(0, j), v: written});
+      written.push(v[j].map((number, c) => number - said[c]));
+    }
+    return Promise.all([read({}), read({q: [q[0].map((number) => 10 * number)], linear: false}),
+      read({v: written})]);
+  }, (all) => {
+    all.forEach((numbers, i) => ways[i].bars.set(numbers));
+    const [sum, , delta] = all.map((numbers) => vectorText(numbers));
+    inWords.textContent = `Asked for ${at.asked ? "cats" : "birds"}, the sum reads ${sum}, and ` +
+      `the delta rule ${delta}` + (delta.includes("\u2212") ? ": below 0, so these are no shares." :
+      ".");
+  });
+  node.append(element("p", {class: "caption"}, "Written: birds walk, cats sleep, birds fly. " +
+    `Read: the numbers of ${verbs.join(", ")}.`),
+  element("div", {class: "scroll"}, element("table", {class: "head-table"}, ways.map(
+    ({name, bars}) => element("tr", {}, element("th", {scope: "row"}, name),
+      element("td", {}, bars.node))))), inWords,
+  panelOf(at, {cosine: {text: "cosine of the keys of birds and cats", min: 0, max: 0.95,
+    step: 0.05, show: (number) => fixed(number, 2)}}, redraw,
+  choicesOf(["ask for birds", "ask for cats"], 0, (i) => {
+    at.asked = i;
+    redraw();
+  })));
   redraw();
 };

@@ -11,6 +11,7 @@ function switchesPart() {
   const boxes = Object.entries(removable).map(([name, text]) => ({input: check(name), text}));
   const sizes = Object.entries(sizeLimits).map(([id, limits]) =>
     ({id, input: element("input", {type: "number", id: "set-" + id, ...limits})}));
+  const recipe = recipeChoice("set-recipe", "", "as this model");
   const current = (id) => page.settings[id] ?? model[id];
   const ours = sidePicture("mine"), theirs = sidePicture("rival");
   const sideBySide = element("div", {class: "side-by-side"}, ours.node, theirs.node);
@@ -22,12 +23,14 @@ function switchesPart() {
     const without = boxes.filter(({input}) => input.checked).map(({input}) => input.name);
     const changed = sizes.map(({id, input}) => [id, input.valueAsNumber])
       .filter(([id, value]) => !Number.isNaN(value) && value !== current(id));
-    const names = [...without.map((name) => "without " + name), ...(tie.checked ? ["Q = K"] : []),
+    const other = recipes[recipe.value];
+    const names = [...(other ? ["made like " + other.name] : []),
+      ...without.map((name) => "without " + name), ...(tie.checked ? ["Q = K"] : []),
       ...changed.map(([id, value]) => id + " " + value)];
     const set = Object.fromEntries(changed);
     if (set.steps) set.warmup = undefined;  // it is chosen for these steps
     return {name: names.join(", ") || "the same again",
-      settings: {...page.settings, ...set, without, tie_qk: tie.checked}};
+      settings: {...page.settings, ...set, ...other?.settings, without, tie_qk: tie.checked}};
   };
   const end = () => {
     rival?.end();
@@ -71,16 +74,17 @@ function switchesPart() {
   }, sideBySide);
   end();
   return section("switches", "Break it",
-    prose("What is each part for? Take it away, train again in seconds, and compare. A low " +
-      "*loss* is not always honest: a model that sees later words copies the answer, and falls " +
-      "below the *floor*."),
+    prose("What is each part for? Take it away, or take another recipe, train again in seconds, " +
+      "and compare. A low *loss* is not always honest: a model that sees later words copies the " +
+      "answer, and falls below the *floor*."),
     element("div", {class: "break"}, element("fieldset", {}, element("legend", {}, "Without"),
         [...boxes, {input: tie, text: "two matrices: Q and K are the same"}].map(({input, text}) =>
           element("label", {class: "check"}, input, text))),
       element("fieldset", {class: "sizes"}, element("legend", {}, "Sizes and steps"),
         sizes.map(({id, input}) =>
           element("label", {}, id === "rate" ? "learning rate" : id, input)))),
-    element("div", {class: "controls"}, train), trouble, sideBySide);
+    element("div", {class: "controls"}, element("label", {}, "Made like ", recipe), train),
+    trouble, sideBySide);
 }
 
 // "without mask: step 500, loss 0.00, below the floor: it cheats"

@@ -9,7 +9,8 @@ function textPart() {
   const about = element("p", {class: "caption", id: "about", "aria-live": "polite"});
   const kind = element("select", {id: "kind"}, [["word", "words"], ["character", "letters"]].map(
     ([value, name]) => element("option", {value}, name)));
-  const start = button("Learn this text", () => useText(area.value, kind.value),
+  const recipe = recipeChoice("recipe", "rotary");
+  const start = button("Learn this text", () => useText(area.value, kind.value, recipe.value),
     {class: "go", id: "learn-text", disabled: true});
   const describe = (size = new Blob([area.value.trim()]).size) => {
     start.disabled = size < 20 || size > mostText;
@@ -39,7 +40,8 @@ function textPart() {
   return section("own-text", "Your own text",
     prose("Everything on this page works with it. The model is as large as half a minute of " +
       "training allows. Nothing leaves your computer."), area, about,
-    element("div", {class: "controls"}, element("label", {}, "It reads ", kind), start,
+    element("div", {class: "controls"}, element("label", {}, "It reads ", kind),
+      element("label", {}, "It is made like ", recipe), start,
       chooser("text-file", ".txt,.md,text/plain", "a text file ")),
     element("h3", {}, "Keep it"),
     prose("A run is one file. The command fledge opens it, and this page opens those of fledge."),
@@ -58,13 +60,13 @@ function beginningOf(text) {
   return units.slice(0, count).join(isWords ? " " : "");
 }
 
-async function useText(text, kind) {
+async function useText(text, kind, recipe) {
   await stopLearning();
   const before = page.text;
   page.text = text.toWellFormed?.() ?? text;
   try {
     const lines = hasShortLines(page.text, kind);
-    await beginRun({tokens: kind, lines, seed: 1, name: "your text"});
+    await beginRun({tokens: kind, lines, seed: 1, name: "your text", ...recipes[recipe].settings});
   } catch (error) {
     page.text = before;
     return reportError(error);
@@ -103,7 +105,8 @@ async function openRun(file) {
   model = await engine.load(await file.arrayBuffer(), page.text);
   model.baselines ??= baselines;
   const told = ["layers", "heads", "width", "hidden", "context", "batch", "rate", "steps", "seed",
-    "lines", "without", "forms", "tie_qk", "freeze", "optimizer", "muon_times"].map((name) => [name, model[name]]);
+    "lines", "without", "forms", "bias", "tie_qk", "freeze", "optimizer", "muon_times"].map(
+    (name) => [name, model[name]]);
   const warmup = model.steps === page.settings.steps ? page.settings.warmup : undefined;
   page.settings = {...page.settings, ...Object.fromEntries(told), tokens: model.kind, warmup};
   page.notices = [];

@@ -201,11 +201,11 @@ function rich(text, lesson, mark = (plain) => plain) {
   });
 }
 
-// Lines one below the other are one table; claims one below the other are folded together.
+// Lines one below the other are one formula or picture; claims are folded together.
 function blocksOf(lesson) {
   const nodes = [], groups = [], words = wordsBefore(lesson);
   for (const block of lesson.blocks) {
-    const kind = block.kind === "picture" ? "line" : block.kind;
+    const {kind} = block;
     if (groups.at(-1)?.kind !== kind) groups.push({kind, blocks: []});
     groups.at(-1).blocks.push(block);
   }
@@ -213,7 +213,8 @@ function blocksOf(lesson) {
     element("summary", {}, summary), inside);
   for (const {kind, blocks} of groups) {
     const texts = blocks.map(({text}) => text), each = (row) => blocks.map(row);
-    if (kind === "line")
+    if (kind === "line" && isFormula(texts)) nodes.push(formula(texts));
+    else if (kind === "line" || kind === "picture")
       nodes.push(element("pre", {class: "scroll", tabindex: 0, role: "group",
         "aria-label": "Numbers"}, texts.join("\n")));
     else if (kind === "claim") {

@@ -263,6 +263,15 @@ TEST_CASE("page: one head has the numbers that a pen finds") {
       head(R"({"q":[[2,0,0,0]],"k":[[1,0,0,0]],"v":[[7]],"goal":{"row":0,"with":[1]}})");
   CHECK(is_near(row(given["scores"], 0), {1}));
   CHECK(given["gradient"]["wq"].is_null());
+
+  // Without softmax, weights are scores. y − (y·v̂)v̂ of y = (1.5, 1) and v = (2, 0) is (0, 1).
+  const JsonValue linear =
+      head(R"({"q":[[2,1]],"k":[[1,0],[0,3]],"v":[[1],[10]],"scale":false,"linear":true})");
+  CHECK(is_near(row(linear["weights"], 0), {2, 3}));
+  CHECK(is_near(row(linear["output"], 0), {32}));
+  const JsonValue others =
+      head(R"({"x":[[1,2],[2,0]],"q":[[0],[0]],"k":[[0],[0]],"exclusive":true})");
+  CHECK(is_near(row(others["output"], 1), {0, 1}));
 }
 
 TEST_CASE("page: a head whose sizes do not fit is refused with a sentence") {
@@ -281,6 +290,10 @@ TEST_CASE("page: a head whose sizes do not fit is refused with a sentence") {
         "fledge_head: needs a value for each key: got 1 keys and 2 values");
   CHECK(said(R"({"x":[[1]],"from":[[1],[2]],"causal":true})") ==
         "fledge_head: needs a key for each query under a causal mask: got 2 queries and 1 keys");
+  CHECK(said(R"({"x":[[1,2]],"linear":true,"causal":true})") ==
+        "fledge_head: needs softmax or no mask: got linear and causal");
+  CHECK(said(R"({"x":[[1]],"from":[[1],[2]],"exclusive":true})") ==
+        "fledge_head: needs a value for each query to be exclusive: got 2 queries and 1 values");
   CHECK(said(R"({"x":[[1,2]],"goal":{"row":0,"with":[1]}})") ==
         "fledge_head: needs 2 numbers in goal.with, as many as in a value: got 1");
   CHECK(refusal<FormatError>([] {

@@ -1,5 +1,10 @@
 // The book in the page: a lesson opens by its address, takes a guess and says what it means; its
 // figure moves by keys, and its numbers are those of the engine.
+#include <filesystem>
+#include <map>
+#include <regex>
+#include <sstream>
+
 #include "tests/page/browser/pages.h"
 
 namespace testing {
@@ -64,6 +69,54 @@ TEST_CASE("page book: a lesson by its address, a guess, a figure, the next lesso
   check_quiet(browser);
 }
 
+TEST_CASE("page book: every formula of every lesson is MathML, with all that the text has",
+          "[page]") {
+  Chromium browser;
+  opened(browser, course_page);
+  // Lines of four blanks, one below the other, in the lessons' files. A name stands for a number.
+  const std::string places = R"js((lines) => {
+    const plain = (text) => text.replace(/(?<=\d) x (?=\d)|sqrt(?=\()/g, "")
+      .replace(/alpha/g, "\u03b1").replace(/beta/g, "\u03b2").replace(/[^\p{L}\p{N}]/gu, "");
+    const [node] = blocksOf({name: page.book[0].name, blocks:
+      lines.map((text) => ({kind: "line", text}))});
+    document.querySelector("#book").append(node);
+    const {height} = node.firstElementChild?.getBoundingClientRect() ?? {};
+    const isSame = plain(node.textContent) === plain(lines.join(" "));
+    node.remove();
+    return node.querySelector("math") ? isSame && height > 10 ? "math" : "WRONG" : "plain";
+  })js";
+  const std::regex name(R"(\{\{[^}]*\}\})");
+  int formulas = 0;
+  std::map<std::string, int> plain;  // lessons with lines of numbers, words or a drawing
+  for (const auto& file :
+       std::filesystem::recursive_directory_iterator(FLEDGE_SOURCE_DIR "/examples/lessons")) {
+    if (file.path().extension() != ".md") continue;
+    std::istringstream text(read_file(file.path()) + "\nend");
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(text, line);) {
+      if (line.starts_with("    ")) {
+        lines.push_back(std::regex_replace(line.substr(4), name, "0.123"));
+      } else if (!line.empty() && !lines.empty()) {
+        INFO(file.path() << ": " << lines[0]);
+        const std::string as = browser.text("(" + places + ")(" + fledge::Json(lines).text() + ")");
+        CHECK(as != "WRONG");
+        std::string all;
+        for (const std::string& one : lines) all += one;
+        const bool has_sign = all.find_first_of("=^<*") != std::string::npos;
+        CHECK((as == "math" || !has_sign || all.find("--") != std::string::npos));
+        formulas += as == "math";
+        plain[file.path().stem()] += as == "plain";
+        lines.clear();
+      }
+    }
+  }
+  CHECK(formulas >= 50);
+  // The two drawings stay as they are.
+  CHECK(plain["why_q_and_k"] == 1);
+  CHECK(plain["attention_and_mlp"] == 1);
+  check_quiet(browser);
+}
+
 TEST_CASE("page book: every figure draws its numbers, and ends without a message", "[page]") {
   Chromium browser;
   opened(browser, course_page);
@@ -79,6 +132,32 @@ TEST_CASE("page book: every figure draws its numbers, and ends without a message
     CHECK(browser.is_true("!/NaN|undefined|Infinity/.test(box.innerHTML)"));
     browser.evaluate("window.ends?.()");
   }
+  check_quiet(browser);
+}
+
+TEST_CASE("page book: what exclusive and linear attention bring is what a pen finds", "[page]") {
+  Chromium browser;
+  opened(browser, course_page);
+  browser.evaluate("window.box = document.createElement('div'); t.one('#book').append(box)");
+  const auto draw = [&](const std::string& name) {
+    browser.evaluate("box.replaceChildren(); figures." + name + "(box); t.settled()");
+  };
+  const auto told = [&](const std::string& does) {
+    if (!does.empty()) browser.evaluate(does + "; t.settled()");
+    return browser.text("box.querySelector('.in-words').textContent");
+  };
+  // y = (1.5, 1); the value of walk is (2, 0).
+  draw("exclusive_attention");
+  CHECK_THAT(told(""), ContainsSubstring("gets (0, 1), of which 0.00 is along its own value"));
+  CHECK_THAT(told("t.click('#book .figure-controls [type=checkbox]')"),
+             ContainsSubstring("gets (1.5, 1), of which 1.50 is along"));
+  draw("linear_attention");
+  CHECK(told("") == "Asked for birds, the sum reads (1, 0, 1), and the delta rule (0, 0, 1).");
+  // Cosine 0.6. The delta rule by hand, asked for cats: −0.384, 0.64 and 0.6.
+  browser.evaluate("t.put('#book .figure-controls [type=range]', 0.6)");
+  CHECK(told("[...box.querySelectorAll('button')].at(1).click()") ==
+        "Asked for cats, the sum reads (0.6, 1, 0.6), and the delta rule (\u22120.38, 0.64, 0.6): "
+        "below 0, so these are no shares.");
   check_quiet(browser);
 }
 

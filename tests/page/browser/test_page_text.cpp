@@ -68,6 +68,33 @@ TEST_CASE("page text: a reader's text is learned, as words and as letters", "[pa
   check_harmless(browser);
 }
 
+TEST_CASE("page text: a text is learned with each recipe that is offered", "[page]") {
+  Chromium browser;
+  opened(browser, birds_page());
+  for (const auto& [recipe, made] : {std::pair{"gpt2", "layer, position vectors, biases"},
+                                     {"rotary", "layer, rotary, biases"},
+                                     {"llama", "rms, rotary, swiglu"},
+                                     {"today", "rms, rotary, swiglu, norm of queries and keys"}}) {
+    INFO(recipe);
+    browser.evaluate("t.put('#recipe', '" + std::string(recipe) + "')");
+    learn_own_text(browser, fledge::Json(poem()).text(), "word");
+    // By the weights that the engine has, and by what it says of the recipe.
+    CHECK(browser.text(R"js([model.forms.norm ?? "layer", model.forms.positions, model.forms.mlp,
+      model.parameters.some(({name}) => name.includes("wpe")) && "position vectors",
+      model.parameters.some(({name}) => name.endsWith("bias")) && "biases",
+      model.forms.qk_norm && "norm of queries and keys"].filter(Boolean).join(", "))js") == made);
+    learned(browser);
+    check_steps(browser, {{"", "learning.losses.at(-1).loss < model.baselines.guessing / 2"},
+                          {"", "row().every((weight) => weight >= 0) && !t.one('#page .stale')"}});
+  }
+  // Beside the model: the chosen recipe is trained there, and this one stays.
+  browser.evaluate("t.put('#set-recipe', 'gpt2'); t.put('#set-steps', 30); t.click('#train')");
+  browser.until("t.text('#train') === 'Train it beside this one' && rivals.at(-1)?.losses.length");
+  check_steps(browser, {{"", "/^made like GPT-2, steps 30: step 30/.test(t.text('#rival h3'))"},
+                        {"", "model.forms.qk_norm === 'rms'"}});
+  check_harmless(browser);
+}
+
 TEST_CASE("page text: hostile texts stay texts, and what cannot be read is said", "[page]") {
   Chromium browser;
   opened(browser, birds_page());

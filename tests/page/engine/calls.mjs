@@ -19,10 +19,18 @@ const vectors = [[0.1, 0.2, 0.3], [-0.8, 0.3, -0.1], [0.5, -0.1, -0.4]];
 const heads = [
   {x: vectors, causal: true, goal: {row: 2, with: vectors[0]}},
   {x: vectors, from: [[0.3, -2]], wq: [[1, 2], [3, 0.5]], wk: [[1, 0], [0, 1], [1, 1]], scale: false},
+  {x: vectors, causal: true, exclusive: true},
+  {q: [[1, 0]], k: [[1, 0], [0.6, 0.8], [1, 0]], v: [[1], [2], [3]], scale: false, linear: true},
   {q: [[1, 2]], k: [[3, 4], [0.1, 0.7]], v: [[5], [6]], goal: {row: 0, with: [1]}},
 ].map((spec) => `head |${JSON.stringify(spec)}`);
+// What the page lets a reader choose: its own list.
+const scripts = new URL('../../../examples/page/script/', import.meta.url);
+const offered = new Function(
+  readFileSync(new URL('26_recipes.js', scripts), 'utf8') + '; return Object.values(recipes);')();
 // What the switches of a page train.
 const recipes = [
+  ...offered.flatMap(({settings}) => [settings, {...settings, heads: 2, layers: 2, seed: 5}]),
+  ...parts.map((part) => ({...offered.at(-1).settings, without: [part]})),
   ...parts.map((part) => ({without: [part]})), {without: ['mask', 'positions', 'scale']},
   {tie_qk: true}, {freeze: ['q', 'k']}, {heads: 4}, {layers: 2}, {heads: 2, layers: 3, seed: 5},
 ];
@@ -45,6 +53,10 @@ const list = [
   'baselines', 'step 40', 'weights', 'loss 1 0', 'loss 0 8',
   'read |birds sometimes walk slowly on the gr', 'said', 'attention', 'next -1 0 31 10',
   'next 1 1 31 3', 'cell 1 3 20 4', 'gradient -1', 'map', 'write 40 0.8 3',
+  // A reader's own text, as each recipe learns it.
+  ...offered.flatMap(({settings}) => [begin({tokens: 'character', seed: 1, ...settings}), 'step 25',
+    'weights', 'loss 1 4', 'read |birds sometimes walk', 'next -1 0 9 5', 'cell 0 0 9 4',
+    'gradient -1']),
   begin({tokens: 'bpe', symbols: 300, layers: 1}), 'step 10', 'weights', ...heads,
 ];
 
