@@ -83,8 +83,8 @@ Tensor min(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
 /// Where the largest is along an axis, which disappears: the first of several, any NaN before all
 /// numbers. No gradient. Not over nothing.
 Indices argmax(const Tensor& x, int axis = -1);
-/// log Σ exp(x), which neither overflows nor is log 0 where the largest x is finite. Not over
-/// nothing.
+/// log Σ exp(x), computed without overflow. Where all x are −∞, so is y, and the slope is NaN.
+/// Throws ValueError for a sum over nothing.
 Tensor logsumexp(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
 /// y_i = x_0 + … + x_i along an axis, added one after the other.
 Tensor cumsum(const Tensor& x, int axis = -1);

@@ -55,7 +55,7 @@ void for_each_name(const M& module, F&& f, const std::string& path = "") {
     });
   } else if constexpr (requires { module.size(), module[0]; }) {  // a list of modules
     for (std::size_t i = 0; i < module.size(); ++i)
-      for_each_name(module[i], f, path + "." + std::to_string(i));
+      for_each_name(module[i], f, (path.empty() ? "" : path + ".") + std::to_string(i));
   } else {
     static_assert(Module<M>,
                   "a module must list its parts (tensors, modules, vectors of modules) by name: "

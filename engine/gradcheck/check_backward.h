@@ -125,6 +125,7 @@ inline std::string diagnosis(const std::vector<Element>& wrong, const std::vecto
   is(std::abs(ratio + 1) < 1e-3 ? "the sign" : "a factor of " + std::to_string(ratio),
      [&](Size j) { return ratio * all[j].n; });
   if (outputs == count) is("dy is copied", [&](Size j) { return dy[j]; });
+  is("dy is not used, as if it were 1", [&](Size j) { return all[j].slopes.sum(); });
   for (Size k = 2; k < count; ++k)
     if (count % k == 0)
       is("transposed, of " + std::to_string(k) + " rows",

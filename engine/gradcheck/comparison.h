@@ -80,9 +80,10 @@ struct CheckedGradients {
   Gradients gradients;
 };
 
-/// What is wrong with H·u, by differences and by its symmetry; raises `max_error` to the largest
-/// error, relative to the largest number of H·u.
-std::optional<WrongGradient> check_hessian(const CheckedGradients& checked, double& max_error);
+/// What is wrong with H·u, by differences and by its symmetry. Raises the report's max_error_second
+/// to the largest error, relative to the largest number of H·u, and counts second_undecided.
+std::optional<WrongGradient> check_hessian(const CheckedGradients& checked,
+                                           GradcheckReport& report);
 
 /// What one oracle finds, element by element.
 class Comparison {

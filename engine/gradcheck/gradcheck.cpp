@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bitset>
 #include <cmath>
 #include <utility>
 
@@ -60,8 +59,7 @@ class Check {
     } else {
       report_.max_error_dual = report_.max_error_differences = infinity;
     }
-    if (report_.problem.empty() && checked_.options.order == 2)
-      if (const auto found = check_hessian(checked_, report_.max_error_second)) fail_at(*found);
+    if (report_.problem.empty() && checked_.options.order == 2) check_second_order();
     report_.backward_calls = backward_calls - backward_before;
     report_.ok = report_.problem.empty();
     return report_;
@@ -128,6 +126,13 @@ class Check {
       report_.note = std::move(note);
     }
     refuse_small_errors();
+  }
+
+  void check_second_order() {
+    if (const auto found = check_hessian(checked_, report_))
+      fail_at(*found);
+    else if (report_.second_undecided == report_.elements)
+      fail("nothing of second order could be compared: choose inputs away from kinks");
   }
 
   void explain(const Comparison& dual, const Comparison& differences) {
@@ -228,17 +233,22 @@ void check_mixtures(const std::function<Tensor(const std::vector<Tensor>&)>& f,
   const Tensor y = f(x);
   const Array v = random_cotangent(y.shape(), seed);
   const Gradients all = gradients_of(y, inputs, v);
-  const std::size_t n = inputs.size(), every = (std::size_t{1} << n) - 1;
-  for (std::size_t wanted = 1; n <= 16 && wanted < every; ++wanted) {
-    const auto count = std::bitset<16>(wanted).count();
-    if (n > 4 && count != 1 && count != n - 1) continue;
+  const std::size_t n = inputs.size();
+  std::vector<std::vector<bool>> mixtures;  // which inputs are wanted
+  for (std::size_t bits = 1; n <= 4 && bits + 1 < (std::size_t{1} << n); ++bits)
+    for (std::size_t i = mixtures.emplace_back(n).size(); i-- > 0;)
+      mixtures.back()[i] = (bits >> i & 1) != 0;
+  for (std::size_t i = 0; n > 4 && i < 2 * n; ++i) {  // one, and all but one
+    mixtures.emplace_back(n, i >= n);
+    mixtures.back()[i % n].flip();
+  }
+  for (const std::vector<bool>& is_wanted : mixtures) {
     std::vector<NamedTensor> some;
     Gradients expected;
     std::string constant;
     for (std::size_t i = 0; i < n; ++i) {
-      const bool is_wanted = (wanted >> i & 1) != 0;
-      x[i] = is_wanted ? inputs[i].tensor : Tensor(inputs[i].tensor.value());
-      if (is_wanted) {
+      x[i] = is_wanted[i] ? inputs[i].tensor : Tensor(inputs[i].tensor.value());
+      if (is_wanted[i]) {
         some.push_back(inputs[i]);
         expected.push_back(all[i]);
       } else {
@@ -349,6 +359,9 @@ std::string to_string(const GradcheckReport& report) {
   add_error(report.max_error_dual, " (dual)");
   add_error(report.max_error_differences, " (differences)");
   if (report.max_error_second > 0) add_error(report.max_error_second, " (second order)");
+  if (report.second_undecided > 0)
+    text += "; of second order, " + std::to_string(report.second_undecided) + " of " +
+            std::to_string(report.elements) + " not compared";
   if (report.unreached > 0)
     text += "; outputs that depend on no input: " + std::to_string(report.unreached);
   if (!report.note.empty()) text += "; " + report.note;

@@ -81,6 +81,7 @@ struct GradcheckReport {
   Dim undecided = 0;  // elements that one oracle cannot check
   std::string note;   // empty when undecided is 0; else one sentence an oracle: where, and why
   double max_error_second = 0;  // of H·u, with order = 2
+  Dim second_undecided = 0;     // elements of H·u that differences cannot check
   Dim unreached = 0;            // outputs that depend on no input
   Dim forward_calls = 0, backward_calls = 0;
 
@@ -112,7 +113,9 @@ std::string to_string(const GradcheckReport& report);
 ///
 /// With order = 2 the tangents of backward() are checked as well, for parameters that move along a
 /// random u: they are H·u, with the Hessian H of L = ⟨v, f()⟩ (Pearlmutter 1994). They must be the
-/// differences of backward() along u, and ⟨w, H·u⟩ = ⟨u, H·w⟩ for a random w.
+/// differences of backward() along u, and ⟨w, H·u⟩ = ⟨u, H·w⟩ for a random w. Elements of H·u that
+/// differences cannot decide, as at a kink, are counted in `second_undecided`; if none is decided,
+/// the report is not ok.
 ///
 /// When both oracles find a wrong gradient, the report has one problem and one likely cause. When
 /// one of them confirms backward(), the likely cause says that the oracles disagree: the forward

@@ -729,9 +729,11 @@ const std::vector<OpCase>& op_cases() {
       op("cross_entropy ignored", "(2, 3, 5)", losing(ids, {.ignored = 4}),
          [](In x) { return mean_of_chosen(x[0], 4, 3); })
           .refuses_value("(2, 3)", "target -2 at position 1", losing({-1, -2}, {.ignored = -1}))
-          .refuses_value("(2, 3)", "2 given, all ignored", losing({-1, -1}, {.ignored = -1}))
-          .refuses_value("(2, 3)", "2 given, all ignored", losing({0, 0}, {.ignored = 0}))
-          .refuses_value("(0, 3)", "0 given, all ignored", losing(Indices({0}, {}))),
+          .refuses_value("(2, 3)", "2 given, all ignored or of weight 0",
+                         losing({-1, -1}, {.ignored = -1}))
+          .refuses_value("(2, 3)", "2 given, all ignored or of weight 0",
+                         losing({0, 0}, {.ignored = 0}))
+          .refuses_value("(0, 3)", "0 given, all ignored or of weight 0", losing(Indices({0}, {}))),
       op("cross_entropy smoothed", "(2, 3, 5); (2, 3, 65)", losing(ids, {.smoothing = 0.3}),
          [](In x) { return mean(smoothed_losses(x[0], 0.3, 1.0)); })
           .refuses_value("(2, 3, 5)", "from 0 to 1: got -0.1", losing(ids, {.smoothing = -0.1}))

@@ -2,10 +2,10 @@
 //
 // In double and Dual: the functions of <cmath> and engine/dual.h, lane by lane. These builds check
 // the float build, so they are exact rather than fast.
-// In float: polynomials, without a branch but for sin and cos. For every number the error is at most 2 units in the
-// last place, of the normal distribution 5; infinities and NaN give what IEEE 754 requires. The
-// polynomials were fitted for this file, with the least relative error; coefficients were rounded
-// to float last. Method: Cody & Waite 1980.
+// In float: polynomials, without a branch but for sin and cos. For every number the error is at most
+// 2 units in the last place, of the normal distribution 5; infinities and NaN give what IEEE 754
+// requires. The polynomials were fitted for this file, with the least relative error; coefficients
+// were rounded to float last. Method: Cody & Waite 1980.
 #pragma once
 
 #include <numbers>

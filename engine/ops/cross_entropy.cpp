@@ -3,6 +3,7 @@
 
 #include "engine/autograd.h"
 #include "engine/base/errors.h"
+#include "engine/kernels/buffer.h"
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/rows.h"
 #include "engine/kernels/sums.h"
@@ -22,11 +23,14 @@ struct ClassShares {
   Real own(Dim target) const { return Real(1 - smoothing) * weight(target); }
   Real spread(Dim c) const { return Real(smoothing) * weight(c) / real(V); }
   Real total_spread() const {
-    Real total = 0;
-    for (Dim c = 0; smoothing > 0 && c < V; ++c) total += spread(c);
-    return total;
+    double total = 0;
+    for (Dim c = 0; smoothing > 0 && c < V; ++c) total += value_of(weight(c));
+    return Real(smoothing * total / static_cast<double>(V));
   }
 };
+
+// A share of 0 loses nothing, also where the model gives probability 0 and loses ∞.
+Real lost(Real share, Real loss) { return share == Real(0) ? Real(0) : share * loss; }
 
 ClassShares shares_of(const CrossEntropyOptions& options, Dim V) {
   const Array& weights = options.weights;
@@ -67,7 +71,8 @@ Tensor cross_entropy(const Tensor& logits, const Indices& targets,
     kept += value_of(shares.weight(targets[i]));
   }
   require<ValueError>(!averaged || kept > 0, "cross_entropy",
-                      "no target is left to count: ", m.count, " given, all ignored");
+                      "no target is left to count: ", m.count,
+                      " given, all ignored or of weight 0");
 
   Array p(logits.shape()), losses(targets.shape());
   const Real* x = logits.value().data();
@@ -75,14 +80,19 @@ Tensor cross_entropy(const Tensor& logits, const Indices& targets,
   Real* loss = losses.write();
   const Dim rows = kernels::blocking.task_rows;
   kernels::parallel_ranges(m.count, rows, 8 * logits.size(), [&](Dim begin, Dim end) {
+    Buffer terms(smooth ? m.length : 0);
     for (Dim i = begin; i < end; ++i) {
       const Real* x_i = x + i * m.length;
       const auto [top, log_total] = kernels::softmax_row(x_i, to + i * m.length, m.length);
       loss[i] = Real(0);
       if (targets[i] == ignored) continue;
-      loss[i] = shares.own(targets[i]) * (log_total - (x_i[targets[i]] - top));
-      for (Dim c = 0; smooth && c < m.length; ++c)
-        loss[i] += shares.spread(c) * (log_total - (x_i[c] - top));
+      const auto loss_of = [&, top = top, log_total = log_total](Dim c) {
+        return log_total - (x_i[c] - top);
+      };
+      loss[i] = lost(shares.own(targets[i]), loss_of(targets[i]));
+      if (!smooth) continue;
+      for (Dim c = 0; c < m.length; ++c) terms.data()[c] = lost(shares.spread(c), loss_of(c));
+      loss[i] += kernels::sum(terms.data(), m.length);
     }
   });
   const Real n = Real(averaged ? kept : 1);

@@ -28,11 +28,15 @@ Tensor rms_norm(const Tensor& x, const Tensor& gain, double eps) {
                            m.count, m.length, kernels::Centre::zero);
 
   auto rule = [X, stats, G, m](const Array& dy, std::array<bool, 2> wanted) {
-    std::array<Array, 2> grads{Array(wanted[0] ? X.shape() : Shape{0}),
-                               Array(wanted[1] ? G.shape() : Shape{0})};  // dx, dgain
-    kernels::layer_norm_rows_vjp(
-        X.data(), stats.data(), G.data(), dy.data(), wanted[0] ? grads[0].write() : nullptr,
-        wanted[1] ? grads[1].write() : nullptr, nullptr, m.count, m.length, kernels::Centre::zero);
+    std::array<Array, 2> grads;  // dx, dgain
+    const auto write = [&](std::size_t i, const Shape& shape) -> Real* {
+      if (!wanted[i]) return nullptr;
+      grads[i] = Array(shape);
+      return grads[i].write();
+    };
+    kernels::layer_norm_rows_vjp(X.data(), stats.data(), G.data(), dy.data(), write(0, dy.shape()),
+                                 write(1, G.shape()), nullptr, m.count, m.length,
+                                 kernels::Centre::zero);
     return grads;
   };
   return record("rms_norm", y, wrt({x, gain}, std::move(rule)));

@@ -126,7 +126,7 @@ class Child {
 void call_program(const std::string& command, const std::string& op,
                   const std::vector<report::Numbers>& inputs, std::vector<report::Numbers>& answer,
                   int seconds) {
-  std::signal(SIGPIPE, SIG_IGN);  // a program that does not read its input is no end of this one
+  std::signal(SIGPIPE, SIG_IGN);  // the program may end before it has read its input
   const auto refuse = [&](const std::string& what, const std::string& advice) {
     throw support::InputError(support::quoted(command) + " " + what, advice);
   };
@@ -163,6 +163,9 @@ void call_program(const std::string& command, const std::string& op,
                                           [&](const auto& t) { return t.name == wanted.name; });
           if (found == header.tensors.end())
             refuse("answers without " + support::quoted(wanted.name), protocol);
+          if (found->dtype.find('F') == std::string::npos)  // F32, BF16, …
+            refuse("answers with " + wanted.name + " in whole numbers, " + found->dtype,
+                   "write it as F32");
           if (found->shape != Shape(wanted.shape))
             refuse("answers with " + wanted.name + " of shape " + to_string(found->shape),
                    "its shape must be " + to_string(Shape(wanted.shape)));

@@ -307,8 +307,9 @@ int gradcheck_command(int argc, char** argv) {
               "argument 1");
   options.add(
       "--against", "COMMAND", against,
-      "checks your program (with arguments, but no shell words) for the op NAME: it reads safetensors (F32) from stdin, the "
-      "inputs x, or x0, x1 of several, and dy, and writes y and dx, or dx0, dx1, to stdout");
+      "checks your program (a shell runs exec COMMAND) for the op NAME: it reads safetensors (F32) "
+      "from stdin, the inputs x, or x0, x1 of several, and dy, and writes y and dx, or dx0, dx1, to "
+      "stdout");
   options.add("--seed", "N", seed, "seed of the random inputs and cotangents");
   options.add("--json", "", json, "the same as JSON on stdout");
   options.example("fledge gradcheck", "everything");

@@ -27,7 +27,7 @@ static std::vector<float> numbers_of(const std::string& file, const std::string&
   if (offsets != std::string::npos)  // else it has no such tensor
     std::sscanf(header.c_str() + header.find('[', offsets), "[%zu,%zu]", &begin, &end);
   std::vector<float> numbers((end - begin) / sizeof(float));
-  std::memcpy(numbers.data(), file.data() + 8 + size + begin, end - begin);
+  if (end > begin) std::memcpy(numbers.data(), file.data() + 8 + size + begin, end - begin);
   return numbers;
 }
 

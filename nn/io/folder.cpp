@@ -22,6 +22,36 @@ bool try_lock(const Descriptor& file) {
   return result == 0;
 }
 
+void sync_parent(const std::string& path) {
+  const std::size_t slash = path.rfind('/', path.find_last_not_of('/'));
+  const std::string parent =
+      slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
+  // A parent folder without read permission cannot be opened, and so cannot be synced.
+  const Descriptor folder(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY);
+  if (folder.exists() && !sync_folder(folder)) throw WriteError("sync", parent, errno);
+}
+
+// Gives a file these bytes by way of a second one, relative to a folder. `where` stands before their
+// names in messages.
+void replace_file(int folder, const std::string& where, const std::string& name,
+                  const std::string& temporary, std::string_view bytes) {
+  // Where nothing can be there or be written, the error is about the file that the user knows.
+  const int removed = ::unlinkat(folder, temporary.c_str(), 0) == 0 ? 0 : errno;
+  if (removed != 0 && removed != ENOENT && removed != EROFS && removed != ENOTDIR &&
+      removed != ENAMETOOLONG)
+    throw WriteError("remove", where + temporary, removed);
+  int error = 0;
+  {
+    const Descriptor made(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+    const bool is_written = made.exists() && write_all(made, bytes) && sync_file(made) &&
+                            ::renameat(folder, temporary.c_str(), folder, name.c_str()) == 0;
+    if (!is_written) error = errno;
+  }
+  if (error == 0) return;
+  ::unlinkat(folder, temporary.c_str(), 0);  // if it fails, the next writer removes the file
+  throw WriteError("write", where + name, error);
+}
+
 }  // namespace
 
 bool make_folder(const std::string& path) {
@@ -29,13 +59,13 @@ bool make_folder(const std::string& path) {
     if (errno == EEXIST) return false;
     throw WriteError("make the folder", path, errno);
   }
-  const std::size_t slash = path.rfind('/', path.find_last_not_of('/'));
-  const std::string parent =
-      slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
-  // A parent folder without read permission cannot be opened, and so cannot be synced.
-  const Descriptor folder(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY);
-  if (folder.exists() && !sync_folder(folder)) throw WriteError("sync", parent, errno);
+  sync_parent(path);
   return true;
+}
+
+void replace_file(const std::string& path, std::string_view bytes) {
+  replace_file(AT_FDCWD, "", path, path + temporary_name, bytes);
+  sync_parent(path);
 }
 
 Folder::Folder(std::string path)
@@ -109,21 +139,7 @@ LockedFolder::LockedFolder(std::string path) : Folder(std::move(path)) {
 }
 
 void LockedFolder::replace(const std::string& name, std::string_view bytes) const {
-  const int folder = folder_.get();
-  // Where nothing can be written (EROFS), the error is about the file that the user knows.
-  if (::unlinkat(folder, temporary_name, 0) != 0 && errno != ENOENT && errno != EROFS)
-    throw WriteError("remove", file(temporary_name), errno);
-  int error = 0;
-  {
-    const Descriptor made(folder, temporary_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
-    const bool is_written = made.exists() && write_all(made, bytes) && sync_file(made) &&
-                            ::renameat(folder, temporary_name, folder, name.c_str()) == 0;
-    if (!is_written) error = errno;
-  }
-  if (error != 0) {
-    ::unlinkat(folder, temporary_name, 0);  // if it fails, the next writer removes the file
-    throw WriteError("write", file(name), error);
-  }
+  replace_file(folder_.get(), path_ + "/", name, temporary_name, bytes);
   if (!sync_folder(folder_)) throw WriteError("sync", path_, errno);
 }
 

@@ -18,6 +18,10 @@ namespace fledge {
 /// WriteError.
 bool make_folder(const std::string& path);
 
+/// Gives a file outside a LockedFolder these bytes, as LockedFolder::replace() does, by way of
+/// PATH.fledge-new. Throws WriteError.
+void replace_file(const std::string& path, std::string_view bytes);
+
 /// A folder that is only read.
 class Folder {
  public:

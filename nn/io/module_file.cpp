@@ -1,13 +1,11 @@
 #include "nn/io/module_file.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <map>
 
+#include "nn/io/folder.h"
 #include "nn/io/safetensors.h"
 
 namespace fledge {
@@ -29,14 +27,7 @@ const StoredTensor& find_tensor(const std::map<std::string_view, const StoredTen
 void write_parameters(const NamedParameters& parameters, const std::string& path) {
   std::vector<NamedArray> arrays;
   for (const auto& [name, tensor] : parameters) arrays.push_back({name, tensor.value()});
-  const std::string bytes = stored_bytes(std::move(arrays)), fresh = path + ".fledge-new";
-  const Descriptor file(AT_FDCWD, fresh, O_WRONLY | O_CREAT | O_TRUNC);
-  if (file.exists() && write_all(file, bytes) && sync_file(file) &&
-      std::rename(fresh.c_str(), path.c_str()) == 0)
-    return;
-  const int reason = errno;
-  if (file.exists()) unlink(fresh.c_str());
-  throw WriteError("write", path, reason);
+  replace_file(path, stored_bytes(std::move(arrays)));
 }
 
 void read_parameters(const NamedParameters& parameters, const std::string& path) {

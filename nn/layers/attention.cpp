@@ -135,6 +135,9 @@ Tensor Attention::operator()(const Tensor& x, KeyValueCache& cache, const Mask& 
 
 AttentionOutput Attention::forward_with_weights(const Tensor& x, const Mask& mask,
                                                 AttendOptions options) const {
+  require<ValueError>(!options.sink.exists(), "Attention",
+                      "options.sink must be left out: got one beside the attention's own; set its "
+                      "member sink");
   const Tensor all = qkv(x);
   const std::vector<Tensor> parts = q_k_v(all);
   options.sink = sink;

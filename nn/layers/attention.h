@@ -43,16 +43,16 @@ enum class Scale { none, root };  // nothing; √D
 /// Whether each query and each key is divided by the root of its mean square. Then no score exceeds
 /// √D.                                      Henry et al. 2020, here with RMS norm and without a gain
 enum class QueryKeyNorm { none, rms };
-/// Exclusive self-attention: a head gives y − (y·v̂)v̂, v̂ = v/‖v‖, v the value of the position itself.
+/// Exclusive self-attention: a head gives y − (y·v̂)v̂, v̂ = v/‖v‖, v the value of the position.
 /// So a head brings only what other positions have.                                     Zhai 2026
 enum class Exclusive { none, own_value };
 
 /// Self-attention, one head or many.       x (…, T, C)   mask over T × T   y (…, T, C)
 ///
 /// c_attn computes q, k and v in one product: W (C, (H + 2G)·D) has three parts side by side, and
-/// each part has one head after the other: H of queries, G of keys and of values. The part for v is the "value-down" of every head, C -> D. c_proj
-/// is the "value-up" of all heads, C -> C: y = Σ_h mixed_h·Up_h = [mixed_1 … mixed_H]·c_proj.
-/// Names: GPT-2's.
+/// each part has one head after the other: H of queries, G of keys and of values. The part for v is
+/// the "value-down" of every head, C -> D. c_proj is the "value-up" of all heads, C -> C:
+/// y = Σ_h mixed_h·Up_h = [mixed_1 … mixed_H]·c_proj. Names: GPT-2's.
 struct Attention {
   HeadCount heads;
   Linear c_attn, c_proj;
@@ -78,7 +78,8 @@ struct Attention {
   /// Uses one fused op that stores no weights (ops.h, attention). For custom masks, it uses
   /// forward_with_weights().
   Tensor operator()(const Tensor& x, const Mask& mask = {}) const;
-  /// The same step by step, with the weights: the five lines of attend().
+  /// The same step by step, with the weights: the five lines of attend(). Throws ValueError if the
+  /// options have a sink: it is this module's.
   AttentionOutput forward_with_weights(const Tensor& x, const Mask& mask = {},
                                        AttendOptions options = {}) const;
   /// Causal attention of x (T, C), which follows the tokens in the cache; the mask may hide further

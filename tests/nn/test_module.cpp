@@ -46,6 +46,8 @@ TEST_CASE("Module: names are dotted paths, lists are numbered, in the order of d
         NameLines{"left.floors.0.weight (2, 3)", "left.floors.0.bias (3)",
                   "left.floors.1.weight (3, 1)", "left.scale ()", "right.floors.0.weight (2, 3)",
                   "right.floors.0.bias (3)", "right.floors.1.weight (3, 1)", "right.scale ()"});
+  CHECK(listing(tower(1).floors) ==
+        NameLines{"0.weight (2, 3)", "0.bias (3)", "1.weight (3, 1)"});  // a list on its own
 }
 
 TEST_CASE("Module: a part that does not exist has no name") {
@@ -173,6 +175,7 @@ TEST_CASE("Recipe: the words of its parts, and for which none GPT-2's formula co
                                                                   {"qk_norm", "rms"},
                                                                   {"sink", "learned"},
                                                                   {"exclusive", "own_value"},
+                                                                  {"head", "own"},
                                                                   {"window", "4"}});
   CHECK((words_of_none(Recipe()).empty() && Recipe().is_gpt2() && !Recipe().sees_later_tokens()));
   CHECK_FALSE(Recipe{.key_heads = 1}.is_gpt2());

@@ -269,16 +269,19 @@ def biased_attention(t):
     return layer(t, "attention.c_proj.", y)
 
 
-def attention_of_today(heads, base, exclusive, **rule):
+def attention_of_today(heads, base, exclusive, keys=None, **rule):
+    keys = keys or heads
+
     def run(t, name="attention.", x=None):
         x = t["input"] if x is None else x
-        q, k, v = layer(t, name + "c_attn.", x).unflatten(-1, (3, heads, -1)).unbind(-3)
+        qkv = layer(t, name + "c_attn.", x).unflatten(-1, (heads + 2 * keys, -1))
+        q, k, v = qkv.split([heads, keys, keys], -2)
         size = q.size(-1)
         one = torch.ones(size, dtype=torch.float64)
-        q, k = (rotate(rms_norm(h, one).flatten(-2), size, heads, 0, base) for h in (q, k))
-        y = attention(heads, q, k, v.flatten(-2), **rule).unflatten(-1, (heads, -1))
+        q, k = (rotate(rms_norm(h, one).flatten(-2), size, h.size(-2), 0, base) for h in (q, k))
+        y = attention(heads, q, k, v.flatten(-2), keys=keys, **rule).unflatten(-1, (heads, -1))
         if exclusive:
-            unit = F.normalize(v, dim=-1)
+            unit = F.normalize(v, dim=-1).repeat_interleave(heads // keys, -2)
             y = y - (y * unit).sum(-1, keepdim=True) * unit
         return layer(t, name + "c_proj.", y.flatten(-2))
     return run
@@ -344,6 +347,7 @@ MODULES = {
     "MLP ReLU squared": lambda t: mlp(t, "", t["input"], "relu2"),
     "Attention of today": attention_of_today(2, 100, True, causal=True),
     "Attention of today, wide heads": attention_of_today(1, 100, True, causal=True, window=2),
+    "Attention of today, shared keys": attention_of_today(4, 100, True, keys=2, causal=True),
     "LanguageModel of today": model_of_today,
     "CrossAttention": cross_attention, "Block": lambda t: block(t, "", t["input"], 2),
     "Dropout in a block": dropped_block, "LanguageModel logits": model,

@@ -52,26 +52,29 @@ Verdict compare(const Array& found, const Array& expected, Agree agree) {
   if (!found.exists() || !expected.exists()) return {"an array that does not exist"};
   if (!(found.shape() == expected.shape()))
     return {"shape " + to_string(found.shape()) + ", expected " + to_string(expected.shape())};
-  for (Dim i = 0; i < found.size(); ++i) {
-    if (agree(found[i], expected[i])) continue;
+  const Real *const f = found.data(), *const e = expected.data();
+  for (Dim i = 0, end = found.size(); i < end; ++i) {
+    if (agree(f[i], e[i])) continue;
     return {"element " + std::to_string(i) + " of shape " + to_string(found.shape()) + " is " +
-            digits(found[i]) + ", expected " + digits(expected[i])};
+            digits(f[i]) + ", expected " + digits(e[i])};
   }
   return {};
 }
 
-/// The same shape and the same bits: -0 is not 0, and a NaN is its own bits only. Tangents are
-/// compared as numbers: their -0 is 0.
-inline Verdict same_bits(const Array& found, const Array& expected) {
-  return compare(found, expected, [](Real f, Real e) {
-    const double value = value_of(f), expected_value = value_of(e);
-    if (std::memcmp(&value, &expected_value, sizeof value) != 0) return false;
+/// -0 is not 0, and a NaN is its own bits only. Tangents are compared as numbers: their -0 is 0.
+inline bool bits_agree(Real f, Real e) {
+  const double value = value_of(f), expected_value = value_of(e);
+  if (std::memcmp(&value, &expected_value, sizeof value) != 0) return false;
 #if defined(FLEDGE_DUAL)
-    return f.tangent == e.tangent || (std::isnan(f.tangent) && std::isnan(e.tangent));
+  return f.tangent == e.tangent || (std::isnan(f.tangent) && std::isnan(e.tangent));
 #else
-    return true;
+  return true;
 #endif
-  });
+}
+
+/// The same shape, and the bits agree.
+inline Verdict same_bits(const Array& found, const Array& expected) {
+  return compare(found, expected, bits_agree);
 }
 
 /// The same shape and the same numbers: a NaN is any NaN, -0 is 0.
@@ -114,7 +117,8 @@ inline Array integers(const Shape& shape, std::uint64_t seed) {
 /// x, in the dual build with the values of `t` as tangents.
 inline Array with_tangents(Array x, [[maybe_unused]] const Array& t) {
 #if defined(FLEDGE_DUAL)
-  for (Dim i = 0; i < x.size(); ++i) x.write()[i].tangent = t[i].value;
+  Real* const to = x.write();
+  for (Dim i = 0, end = x.size(); i < end; ++i) to[i].tangent = t[i].value;
 #endif
   return x;
 }

@@ -4,11 +4,14 @@
 // in engine/gradcheck/op_cases.cpp, a new module in nn/module_cases.cpp.
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <functional>
+#include <new>
 #include <string>
 #include <vector>
 
 #include "engine/autograd.h"
+#include "engine/base/interrupt.h"
 #include "engine/gradcheck/comparison.h"
 #include "engine/gradcheck/diagnosis.h"
 #include "engine/gradcheck/op_cases.h"
@@ -74,6 +77,23 @@ report::CheckRow row_of(const GradientCase& row, const GradcheckReport& found) {
       ""};
   if (!checked.ok()) checked.problem = to_string(found);
   return checked;
+}
+
+// A row that throws has failed; the others are checked all the same.
+report::CheckRow checked_row(const GradientCase& row, std::uint64_t seed) {
+  try {
+    const Subject subject = row.make(seed);
+    return row_of(row, gradcheck(subject.f, subject.inputs, {.seed = seed}));
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const std::bad_alloc&) {  // a matter of the machine, not of the row
+    throw;
+  } catch (const std::exception& error) {
+    GradcheckReport thrown;
+    thrown.problem = std::string("it throws: ") + error.what();
+    thrown.max_error_dual = thrown.max_error_differences = infinity;
+    return row_of(row, thrown);
+  }
 }
 
 bool is_wanted(const std::string& row, const std::vector<std::string>& names) {
@@ -183,8 +203,7 @@ std::vector<report::CheckRow> check_gradients(const std::vector<std::string>& na
   std::vector<report::CheckRow> rows;
   for (const GradientCase& row : gradient_cases()) {
     if (!is_wanted(row.name, names)) continue;
-    const Subject subject = row.make(seed);
-    rows.push_back(row_of(row, gradcheck(subject.f, subject.inputs, {.seed = seed})));
+    rows.push_back(checked_row(row, seed));
   }
   return rows;
 }

@@ -75,6 +75,9 @@ TEST_CASE("patterns of errors have causes") {
           for (std::size_t i = 0; i < 6; ++i) dx[i] = 0.5 * dy[i];
         }) == "a factor of 0.500000");
   CHECK(cause_of_backward([](const auto&, const auto&, auto&) {}) == "backward leaves zeros");
+  CHECK(cause_of_backward([](const auto&, const auto&, auto& dx) {
+          for (std::size_t i = 0; i < 6; ++i) dx[i] = 1;
+        }) == "dy is not used, as if it were 1");
   CHECK(cause_of_backward([](const auto& dy, const auto&, auto& dx) {
           for (std::size_t i = 0; i < 6; ++i) dx[i] = dy[i % 2 * 3 + i / 2];
         }) == "transposed, of 2 rows");

@@ -285,9 +285,19 @@ TEST_CASE("order = 2 proves the Hessian; a rule without tangents passes at order
   CHECK((proved.max_error_second > 0 && proved.max_error_second < 1e-9));
   CHECK_THAT(to_string(proved), ContainsSubstring(" (second order)"));
   CHECK(gradcheck(of_one(exp), {Array({1}, {0.5})}, {.order = 2}));
-  // H = 0, and at a kink nothing is compared.
-  CHECK(gradcheck([](In in) { return in[0] * 3.0; }, x, {.order = 2}));
-  CHECK(gradcheck(of_one(relu), {Array({2}, {0.003, 1})}, {.order = 2}));
+  CHECK(proved.second_undecided == 0);
+  // H = 0, which differences find too.
+  const OpFunction linear = [](In in) { return in[0] * 3.0; };
+  CHECK(gradcheck(linear, x, {.order = 2}).second_undecided == 0);
+  CHECK(gradcheck(of_one(relu), {Array({2}, {0.003, 1})}, {.order = 2}).second_undecided == 0);
+  // At a kink nothing is compared.
+  const OpFunction bent = [](In in) { return in[0] * 3.0 + relu(in[0]); };
+  const GradcheckReport some = gradcheck(bent, {Array({3}, {0, 1, 2})}, {.order = 2});
+  CHECK((some.ok && some.second_undecided == 1));
+  CHECK_THAT(to_string(some), ContainsSubstring("; of second order, 1 of 3 not compared"));
+  const GradcheckReport none = gradcheck(bent, {Array::zeros({2})}, {.order = 2});
+  CHECK_FALSE(none);
+  CHECK_THAT(none.problem, StartsWith("nothing of second order could be compared"));
 
   const auto squared = [](bool keeps_tangent) {
     return [=](In in) {
@@ -334,6 +344,18 @@ TEST_CASE("a mixture of constants and parameters has the gradients of all parame
   CHECK_FALSE(report);
   CHECK(report.problem == "a gradient is another while these are constants: input 1, input 2");
   CHECK((report.tensor == "input 0" && report.worst.size() == 3));
+
+  const auto sum = [](In in) {  // of 17; the first rule is wrong where it is wanted alone
+    const bool alone = std::none_of(in.begin() + 1, in.end(),
+                                    [](const Tensor& other) { return other.needs_grad(); });
+    Tensor y = record("first", in[0].value(), wrt(in[0], [=](const Array& dy) {
+                        return dy * Array::full(dy.shape(), Real(alone ? 2 : 1));
+                      }));
+    for (std::size_t i = 1; i < in.size(); ++i) y = y + in[i];
+    return y;
+  };
+  CHECK_THAT(gradcheck(sum, std::vector<Array>(17, uniform({2}, 1))).problem,
+             ContainsSubstring("while these are constants: input 1, input 2"));
 }
 
 TEST_CASE("a function or a rule that writes to its inputs is refused") {

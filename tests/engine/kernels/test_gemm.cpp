@@ -79,7 +79,10 @@ struct Layout {
     const Dim n = x.dim(0), m = x.dim(1);
     Array memory =
         Array::full({x.size() == 0 ? 0 : (n - 1) * row + (m - 1) * column + 1}, nan_number);
-    for (Dim i = 0; i < x.size(); ++i) memory.write()[i / m * row + i % m * column] = x[i];
+    Real* const to = memory.write();
+    const Real* from = x.data();
+    for (Dim i = 0; i < n; ++i)
+      for (Dim j = 0; j < m; ++j) to[i * row + j * column] = *from++;
     return memory;
   }
 };
@@ -148,12 +151,14 @@ void check_product(const Array& a, const Array& b, const std::vector<Way>& ways)
                             out[0], row, n, k, m, initial);
             })[0];
         Array product({n, m});
+        const Real* from = found.data();
+        Real* to = product.write();
         Dim overwritten = 0;
-        for (Dim i = 0; i < found.size(); ++i)
+        for (Dim i = 0, end = found.size(); i < end; ++i, ++from)
           if (i % row < m)
-            product.write()[i / row * m + i % row] = found[i];
+            *to++ = *from;
           else
-            overwritten += isnan(found[i]) ? 0 : 1;
+            overwritten += isnan(*from) ? 0 : 1;
         REQUIRE(overwritten == 0);  // between the rows of C
         REQUIRE(same_bits_or_nan(product, expected[kind]));
       }

@@ -1,6 +1,8 @@
 // save() and load() of a module of one's own.
 #include "nn/io/module_file.h"
 
+#include <filesystem>
+
 #include "engine/autograd.h"
 #include "nn/io/files.h"
 #include "nn/layers/layers.h"
@@ -35,6 +37,19 @@ TEST_CASE("what is saved is loaded, to the bit, and the same file is written aga
     CHECK(same_bits(parameters(other)[i].value(), parameters(net)[i].value()));
   save(other, again);
   CHECK(read_file(again) == read_file(path));
+}
+
+TEST_CASE("what a killed writer has left is replaced, and not followed if it is a link") {
+  const testing::Folder folder;
+  const std::string path = folder / "net", other = folder / "other";
+  save(Net(1, 3), other);
+  const std::string before = read_file(other);
+  std::filesystem::create_symlink(other, path + ".fledge-new");
+  save(Net(2, 4), path);
+  CHECK(read_file(other) == before);
+  CHECK_FALSE(std::filesystem::is_symlink(path));
+  CHECK_FALSE(std::filesystem::is_symlink(path + ".fledge-new"));
+  CHECK_NOTHROW(load(Net(1, 4), path));
 }
 
 TEST_CASE("a file of another module is refused with the tensor's name, and changes nothing") {

@@ -299,3 +299,12 @@ TEST_CASE("a bias that hides keys is a mask, and dropout leaves the returned wei
       },
       "attend", "(2, 2, 4, 4)", "(3, 4, 4)"));
 }
+
+TEST_CASE("attention with its weights refuses a sink beside its own") {
+  const Attention attention = drawn<Attention>(3, Dim{6}, HeadCount(2));
+  CHECK(refuses<ValueError>(
+      [&] {
+        attention.forward_with_weights(uniform({1, 3, 6}, 1), {}, {.sink = Array::zeros({2})});
+      },
+      "Attention", "options.sink"));
+}
