@@ -53,7 +53,7 @@ help-maintainers:
 	@echo 'make page-test    the HTML pages in a real browser: no message, keyboard, numbers'
 	@echo 'make page-bits    the engine of a page in node, beside a build with NATIVE=0'
 	@echo 'make parity       every op and module, AdamW and Muon, beside PyTorch, in double'
-	@echo 'make pytorch-test continues training in PyTorch, beside fledge that continues it'
+	@echo 'make pytorch-test training that PyTorch continues, and models of Llama, beside fledge'
 	@echo 'make peers        fledge beside oneDNN and PyTorch, in turn       (PEERS=$(PEERS))'
 
 run:
