@@ -189,11 +189,10 @@ int export_command(int argc, char** argv) {
   const Recipe& recipe = trained.model.sizes.recipe;
   const Family family = trained.model.sizes.family();
   if (family == Family::none && !forms_of(recipe).empty())
-    throw support::InputError(
-        of_no_family(trained.model.sizes),
-        "train one with --recipe llama or --recipe gpt2, or without --recipe; fledge itself reads "
-        "the run: fledge generate " +
-            support::shell_word(path));
+    throw support::InputError(of_no_family(trained.model.sizes),
+                              "train one with --recipe llama or --recipe gpt2; fledge itself reads "
+                              "the run: fledge generate " +
+                                  support::shell_word(path));
   const std::string report = stored_as == StoredAs::f32 ? "" : rounding_report(trained.model, type);
   std::map<std::string, std::string> metadata{{"format", "pt"}};
   if (trained.step > 0) metadata["step"] = std::to_string(trained.step);
