@@ -396,8 +396,9 @@ def train(line):
     before = {name: tensor(x) for name, x in line["before"].items()}
     layers = 1 + max(int(name.split(".")[1]) for name in before if name.startswith("h."))
     width, hidden = before["h.0.mlp.c_fc.weight"].shape
-    net = GPT({"n_layer": layers, "n_head": line["heads"], "n_embd": width, "n_inner": hidden,
-               "n_positions": len(before["wpe.weight"]), "vocab_size": len(before["wte.weight"]),
+    net = GPT({"model_type": "gpt2", "n_layer": layers, "n_head": line["heads"],
+               "n_embd": width, "n_inner": hidden, "n_positions": len(before["wpe.weight"]),
+               "vocab_size": len(before["wte.weight"]),
                "bias": "h.0.mlp.c_fc.bias" in before, "layer_norm_epsilon": line["epsilon"],
                "activation_function": "gelu" if line["gelu"] == "none" else "gelu_new"})
     net.load_state_dict(before)
