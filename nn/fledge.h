@@ -18,4 +18,12 @@
 #include "nn/gradcheck.h"
 #else
 #include "nn/io/module_file.h"
+
+namespace fledge {
+/// Refused in the float build.
+template <class... T>
+void gradcheck(const T&...) {
+  static_assert(sizeof...(T) < 0, "gradcheck needs the dual build: link fledge::fledge_dual");
+}
+}  // namespace fledge
 #endif

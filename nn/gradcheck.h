@@ -20,20 +20,30 @@ std::vector<NamedTensor> named_tensors(const M& module) {
 
 /// Checks f() with respect to all parameters of the module, for instance
 ///     gradcheck(model, [&] { return cross_entropy(model(ids), targets); })
+/// Other parameters may take part in f, and are not checked.
 template <Module M>
 GradcheckReport gradcheck(const M& module, const std::function<Tensor()>& f,
                           const GradcheckOptions& options = {}) {
   return gradcheck(f, named_tensors(module), options);
 }
 
-/// Checks module(input) with respect to all parameters and to the input itself.
+/// Checks module(input) with respect to all parameters and to the input itself. A parameter that
+/// takes part and that visit() does not list is a problem: no optimiser would change it, and save()
+/// would leave it out.
 template <Module M>
 GradcheckReport gradcheck(const M& module, const Array& input,
                           const GradcheckOptions& options = {}) {
   std::vector<NamedTensor> named{{"input", parameter(input.clone())}};
   const Tensor x = named[0].tensor;
   for (NamedTensor& parameter : named_tensors(module)) named.push_back(std::move(parameter));
-  return gradcheck([&] { return module(x); }, named, options);
+  const auto f = [&] { return module(x); };
+  GradcheckReport report = gradcheck(f, named, options);
+  const std::vector<Shape> others = other_parameters(f, named);
+  if (!report.ok || others.empty()) return report;
+  report.ok = false;
+  report.problem =
+      "a parameter of shape " + to_string(others[0]) + " takes part, but visit() does not list it";
+  return report;
 }
 
 }  // namespace fledge

@@ -63,13 +63,17 @@ void for_each_name(const M& module, F&& f, const std::string& path = "") {
   }
 }
 
-/// Every parameter once, with its first name. Constant tensors are left out.
+/// Every parameter once, with its first name. Constant tensors are left out. Throws ValueError if two
+/// parameters have one name.
 template <class M>
 std::vector<std::pair<std::string, Tensor>> named_parameters(const M& module) {
   std::vector<std::pair<std::string, Tensor>> found;
   for_each_name(module, [&](const std::string& name, const Tensor& tensor) {
     const bool known = std::any_of(found.begin(), found.end(), [&](const auto& entry) {
-      return entry.second.node() == tensor.node();
+      const bool is_same = entry.second.node() == tensor.node();
+      require<ValueError>(is_same || entry.first != name, "visit",
+                          "each part must have a name of its own: two are '", name, "'");
+      return is_same;
     });
     if (!known && tensor.needs_grad()) found.emplace_back(name, tensor);
   });

@@ -137,6 +137,10 @@ GradcheckReport gradcheck(const std::function<Tensor()>& f,
 GradcheckReport gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
                           const std::vector<Array>& inputs, const GradcheckOptions& options = {});
 
+/// The shapes of the parameters that take part in f() and are not among these, each once.
+std::vector<Shape> other_parameters(const std::function<Tensor()>& f,
+                                    const std::vector<NamedTensor>& parameters);
+
 /// Which outputs depend on which inputs, by dual numbers at these inputs: a picture for each input,
 /// with a line for each output and a column for each element of the input, 1 where ∂y_i/∂x_j ≠ 0.
 /// That of causal attention is a triangle.

@@ -182,9 +182,12 @@ void multiply_row(Real* x, Dim n, Real factor) {
 struct Total {
   Real top = Real(-infinity), sum = Real(0);
 
-  // Before the first key: a sink has the weight exp(scale·(top − top)), 1 or NaN.
+  // Before the first key: a sink has the weight exp(scale·(top − top)), 1 or NaN. A top of −∞ stands
+  // for no sink, which a quotient below all floats is not.
   explicit Total(const HeadSizes& sizes) {
-    if (sizes.has_sink()) top = sizes.sink / sizes.scale, sum = exp(sizes.sink - sizes.sink);
+    if (!sizes.has_sink()) return;
+    top = std::max(sizes.sink / sizes.scale, Real(std::numeric_limits<float>::lowest()));
+    sum = exp(sizes.sink - sizes.sink);
   }
 
   // Scores of a row, over the keys that its query sees, become weights; y, the sum of weighted

@@ -309,7 +309,7 @@ int gradcheck_command(int argc, char** argv) {
       "--against", "COMMAND", against,
       "checks your program (a shell runs exec COMMAND) for the op NAME: it reads safetensors (F32) "
       "from stdin, the inputs x, or x0, x1 of several, and dy, and writes y and dx, or dx0, dx1, to "
-      "stdout");
+      "stdout; axes, heads, masks and targets are those of the op's row, and are not sent");
   options.add("--seed", "N", seed, "seed of the random inputs and cotangents");
   options.add("--json", "", json, "the same as JSON on stdout");
   options.example("fledge gradcheck", "everything");

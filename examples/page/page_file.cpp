@@ -10,7 +10,7 @@
 
 #include "examples/support/run_main.h"
 #include "examples/support/text.h"
-#include "nn/io/files.h"
+#include "nn/io/folder.h"
 
 namespace fledge::page {
 
@@ -88,32 +88,6 @@ fs::path folder_of(const std::string& path) {
   return folder.empty() ? fs::path(".") : folder;
 }
 
-// Ends with the program's number, so that two programs do not write the same file.
-std::string name_beside(const std::string& path) {
-  return path + ".part" + std::to_string(::getpid());
-}
-
-Descriptor new_file(const std::string& path) {
-  return {AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW};
-}
-
-/// Replaces the file, or makes it: writes beside it, syncs, renames.
-void replace_file(const std::string& path, std::string_view text) {
-  const std::string beside = name_beside(path);
-  int problem = 0;
-  {
-    const Descriptor file = new_file(beside);
-    if (!file.exists()) throw WriteError("write", path, errno);
-    if (!write_all(file, text) || !sync_file(file)) problem = errno;
-  }
-  if (problem == 0 && std::rename(beside.c_str(), path.c_str()) != 0) problem = errno;
-  if (problem != 0) {
-    ::unlink(beside.c_str());
-    throw WriteError("write", path, problem);
-  }
-  sync_folder(Descriptor(AT_FDCWD, folder_of(path).string(), O_RDONLY));
-}
-
 }  // namespace
 
 std::string page_file(const Page& page) {
@@ -161,15 +135,15 @@ void require_place(const std::string& path, bool makes_folder) {
     if (!beginning.empty() && beginning.find(page_mark) == std::string::npos)
       refuse("it exists and was not written by fledge", "name another file, or remove this one");
   }
-  const std::string trial = name_beside(path);
-  if (!new_file(trial).exists())
+  const std::string trial = path + ".trial" + std::to_string(::getpid());
+  if (!Descriptor(AT_FDCWD, trial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW).exists())
     refuse(FileError("make a file in", folder.string(), errno).what(), "name another file");
   ::unlink(trial.c_str());
 }
 
 std::vector<std::string> write_page(const std::string& path, const Page& page) {
   require_place(path);
-  replace_file(path, page_file(page));
+  fledge::replace_file(path, page_file(page));
   std::vector<std::string> said = page.notices;
   if (engine_module.empty())
     said.emplace_back(

@@ -42,7 +42,11 @@ void replace_file(int folder, const std::string& where, const std::string& name,
     throw WriteError("remove", where + temporary, removed);
   int error = 0;
   {
+    struct stat old {};
+    const bool is_old = ::fstatat(folder, name.c_str(), &old, 0) == 0;
     const Descriptor made(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+    // Who may read the old file may read the new one, where the file system has such rights.
+    if (is_old && made.exists()) static_cast<void>(::fchmod(made.get(), old.st_mode & 0777));
     const bool is_written = made.exists() && write_all(made, bytes) && sync_file(made) &&
                             ::renameat(folder, temporary.c_str(), folder, name.c_str()) == 0;
     if (!is_written) error = errno;
@@ -64,8 +68,20 @@ bool make_folder(const std::string& path) {
 }
 
 void replace_file(const std::string& path, std::string_view bytes) {
-  replace_file(AT_FDCWD, "", path, path + temporary_name, bytes);
-  sync_parent(path);
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::file_type there = fs::status(path, error).type();
+  if (fs::exists(fs::file_status(there)) && there != fs::file_type::regular)
+    throw WriteError("write", path, "it is no regular file; name another");
+  // What a link leads to is replaced, and the link stays.
+  std::string target = path;
+  if (fs::is_symlink(path, error))
+    target = fs::exists(path, error) ? fs::canonical(path, error).string()
+                                     : fs::path(path).parent_path() / fs::read_symlink(path, error);
+  // No lock keeps another program from this file: each has a temporary one of its own.
+  const std::string temporary = target + temporary_name + std::to_string(::getpid());
+  replace_file(AT_FDCWD, "", target, temporary, bytes);
+  sync_parent(target);
 }
 
 Folder::Folder(std::string path)

@@ -3,8 +3,10 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
+#include "nn/io/checksum.h"
 #include "nn/io/folder.h"
 #include "nn/io/safetensors.h"
 
@@ -26,7 +28,15 @@ const StoredTensor& find_tensor(const std::map<std::string_view, const StoredTen
 
 void write_parameters(const NamedParameters& parameters, const std::string& path) {
   std::vector<NamedArray> arrays;
-  for (const auto& [name, tensor] : parameters) arrays.push_back({name, tensor.value()});
+  for (const auto& [name, tensor] : parameters) {
+    const Array value = tensor.value();
+    const auto is_lost = [](Real x) { return !std::isfinite(static_cast<float>(value_of(x))); };
+    const Dim at = std::find_if(value.data(), value.data() + value.size(), is_lost) - value.data();
+    require<ValueError>(at == value.size(), "save", in_quotes(name),
+                        " must hold numbers that are finite: number ", at, " is not; ",
+                        in_quotes(path), " has not been written");
+    arrays.push_back({name, value});
+  }
   replace_file(path, stored_bytes(std::move(arrays)));
 }
 
@@ -35,6 +45,7 @@ void read_parameters(const NamedParameters& parameters, const std::string& path)
   std::vector<Array> values;
   located_at(in_quotes(path), [&] {
     const StoredHeader header = stored_header(file);
+    if (!header.text("checksum").empty()) require_checksum(file, header.end);
     std::map<std::string_view, const StoredTensor*> stored;
     for (const StoredTensor& tensor : header.tensors) stored.emplace(tensor.name, &tensor);
     for (const auto& [name, tensor] : parameters) {

@@ -37,6 +37,12 @@ struct Twice {
   void visit(auto&& f) const { f("first", first), f("second", second); }
 };
 
+struct Forgetful {
+  Linear listed, forgotten;
+  Tensor operator()(const Tensor& x) const { return forgotten(listed(x)); }
+  void visit(auto&& f) const { f("listed", listed); }
+};
+
 }  // namespace
 
 // The engine's tests prove the checker; here is what a module adds: which tensors, and their names.
@@ -68,6 +74,15 @@ TEST_CASE("gradcheck of a module sees a wrong gradient of the input, and what no
   GradcheckOptions listed;
   listed.zero_gradients = {"unused"};
   CHECK(gradcheck(module, uniform({4, 2}, 3), listed).ok);
+}
+
+TEST_CASE("gradcheck of a module sees a part that visit() has forgotten") {
+  const Forgetful module{drawn<Linear>(1, 3, 3), drawn<Linear>(2, 3, 4)};
+  const GradcheckReport report = gradcheck(module, uniform({2, 3}, 1));
+  CHECK_FALSE(report.ok);
+  CHECK_THAT(report.problem, ContainsSubstring("(3, 4)") && ContainsSubstring("visit()"));
+  // Another module may take part in f.
+  CHECK(gradcheck(module.listed, [&] { return module(Tensor(uniform({2, 3}, 1))); }).ok);
 }
 
 TEST_CASE("every module: every element of every gradient is right by both oracles") {

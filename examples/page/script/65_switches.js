@@ -35,6 +35,7 @@ function switchesPart() {
   const end = () => {
     rival?.end();
     rival = null;
+    sideBySide.classList.remove("live");
     train.textContent = "Train it beside this one";
   };
   const train = button("", () => {
@@ -44,6 +45,7 @@ function switchesPart() {
   const race = async ({name, settings}) => {
     const own = rival = makeEngine(), run = {name, losses: []}, {text} = page;
     train.textContent = "Stop";
+    sideBySide.classList.add("live");
     trouble.textContent = "";
     rivals.push(run);
     try {

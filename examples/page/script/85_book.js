@@ -138,7 +138,7 @@ function guessPart(lesson, show) {
     const row = choicesOf(choices.map((choice) => rich(choice, lesson)),
       choices.indexOf(given[i]), (at) => take(i, choices[at]));
     row.prepend(element("span", {}, ...rich(text, lesson)));
-    return fill(row, {"aria-label": text});
+    return fill(row, {"aria-label": text.replace(/[`*]/g, "")});
   });
   skip.hidden = isGuessed(lesson);
   return element("div", {class: "card guess"}, element("h2", {}, "Your guess"),
@@ -180,20 +180,22 @@ function markOne(words) {
     const found = !isDone && names && text.match(new RegExp(`\\b(${names})s?\\b`));
     if (!found) return text;
     const [whole, name] = found, end = found.index + whole.length;
-    const node = term(whole, words.get(name).replace(/`|\*\*/g, ""));
+    const node = term(whole, words.get(name).replace(/[`*]/g, ""));
     isDone = words.delete(name);
     return [text.slice(0, found.index), node, text.slice(end)];
   };
 }
 
-// `code`, **bold**, [a lesson](mask.md), and W_Q with its index below; mark(text) is made of what
-// is none of these.
+// `code`, **bold**, *words of a text*, [a lesson](mask.md), and W_Q with its index below; mark(text)
+// is made of what is none of these.
 function rich(text, lesson, mark = (plain) => plain) {
-  const marks = /(`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\([\w./]+\.md\)|\bd?[a-zA-Z]_[A-Za-z0-9]\b)/;
-  return text.split(marks).map((part, i) => {
+  const marks = [/`[^`]+`/, /\*\*[^*]+\*\*/, /\*[^*\s][^*]*\*/, /\[[^\]]+\]\([\w./]+\.md\)/,
+    /\bd?[a-zA-Z]_[A-Za-z0-9]\b/].map(({source}) => source).join("|");
+  return text.split(new RegExp(`(${marks})`)).map((part, i) => {
     if (i % 2 === 0) return mark(part);
     if (part[0] === "`") return element("code", {}, part.slice(1, -1));
-    if (part[0] === "*") return element("b", {}, part.slice(2, -2));
+    if (part.startsWith("**")) return element("b", {}, part.slice(2, -2));
+    if (part[0] === "*") return element("em", {}, part.slice(1, -1));
     if (part[0] !== "[") return [part.split("_")[0], element("sub", {}, part.split("_")[1])];
     const [, inside, path] = part.match(/\[(.*)\]\((.*)\.md\)/);
     const name = new URL(path, "file:///" + lesson.name).pathname.slice(1);

@@ -67,6 +67,19 @@ TEST_CASE("right functions pass in float and in double, and undecided elements a
   CHECK((edge && edge.undecided == 1 && edge.elements == 2));
 }
 
+TEST_CASE("kinks anywhere near the inputs accuse no right function") {
+  Values<float> x;
+  for (unsigned seed = 1, i = 0; i < 640; ++i) {
+    seed = seed * 1664525 + 1013904223;
+    x.push_back(static_cast<float>(seed >> 8) / (1 << 23) - 1);
+  }
+  for (std::size_t i = 0; i < x.size(); i += 64)
+    CHECK(check_curve(
+        Values<float>(x.begin() + static_cast<std::ptrdiff_t>(i),
+                      x.begin() + static_cast<std::ptrdiff_t>(i) + 64),
+        [](float v) { return v > 0 ? v : 0; }, [](float v) { return v > 0 ? 1 : 0; }));
+}
+
 TEST_CASE("patterns of errors have causes") {
   CHECK(cause_of_backward([](const auto& dy, const auto&, auto& dx) {
           for (std::size_t i = 0; i < 6; ++i) dx[i] = -dy[i];
@@ -78,6 +91,15 @@ TEST_CASE("patterns of errors have causes") {
   CHECK(cause_of_backward([](const auto&, const auto&, auto& dx) {
           for (std::size_t i = 0; i < 6; ++i) dx[i] = 1;
         }) == "dy is not used, as if it were 1");
+  CHECK(check_backward(
+            [](const auto& x) {
+              return Values<std::decay_t<decltype(x[0])>>{x[0] * x[0] + x[1] * x[1] + x[2] * x[2]};
+            },
+            [](const auto&, const auto& x, auto& dx) {
+              for (std::size_t i = 0; i < 3; ++i) dx[i] = 2 * x[i];
+            },
+            Values<double>{1, 2, 3})
+            .likely_cause == "dy is not used, as if it were 1");
   CHECK(cause_of_backward([](const auto& dy, const auto&, auto& dx) {
           for (std::size_t i = 0; i < 6; ++i) dx[i] = dy[i % 2 * 3 + i / 2];
         }) == "transposed, of 2 rows");
@@ -96,6 +118,53 @@ TEST_CASE("patterns of errors have causes") {
                                     },
                                     six_values);
   CHECK((one.likely_cause == "one index alone is wrong" && one.wrong[0].index == 2));
+}
+
+TEST_CASE("a branch between equal numbers decides nothing about the slope, and all about others") {
+  const auto relu = [](const auto& x) {
+    auto y = x;
+    for (auto& v : y)
+      if (v <= 0) v = 0;
+    return y;
+  };
+  for (const double at_zero : {0.0, 0.5, 1.0})
+    for (const double above : {1.0, 2.0}) {
+      const Report report = check_backward(
+          relu,
+          [=](const auto& dy, const auto& x, auto& dx) {
+            for (std::size_t i = 0; i < 3; ++i)
+              dx[i] = dy[i] * (x[i] > 0 ? above : x[i] < 0 ? 0 : at_zero);
+          },
+          Values<double>{-1, 0, 3});
+      CHECK(report.problem.empty() == (above == 1));
+      CHECK(report.undecided == (at_zero == 0 ? 0 : 1));
+    }
+}
+
+TEST_CASE("a backward pass that races is refused, and one that adds in another order is not") {
+  std::size_t calls = 0;
+  const auto same = [](const auto& x) { return x; };
+  for (const double lost : {1.0, 1e-12}) {
+    const Report report = check_backward(
+        same,
+        [&](const auto& dy, const auto&, auto& dx) {
+          dx = dy;
+          dx[2] *= 1 - lost * double(++calls % 2);
+        },
+        six_values);
+    CHECK(report.problem.starts_with(lost == 1 ? "backward gives another dx" : ""));
+    CHECK(report.problem.empty() == (lost < 1));
+  }
+  // Nothing is known about a whole input.
+  CHECK(check_backward(
+            [](const Values<double>& x, const Values<double>& w) {
+              return Values<double>{x[0] + x[1], w[0] > 0 ? w[0] : 0};
+            },
+            [](const auto& dy, const auto&, const auto&, auto& dx, auto& dw) {
+              dx = {dy[0], dy[0]}, dw = {0.3 * dy[1]};
+            },
+            Values<double>{1, 2}, Values<double>{0})
+            .problem == "nothing could be decided about input 1");
 }
 
 TEST_CASE("what cannot be checked is refused") {

@@ -1,6 +1,10 @@
 // save() and load() of a module of one's own.
 #include "nn/io/module_file.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmath>
 #include <filesystem>
 
 #include "engine/autograd.h"
@@ -14,6 +18,11 @@
 using namespace tests;
 
 namespace {
+
+struct Twice {
+  Linear a, b;
+  void visit(auto&& f) const { f("a", a), f("a", b); }
+};
 
 struct Net {
   Linear in, out;
@@ -44,12 +53,60 @@ TEST_CASE("what a killed writer has left is replaced, and not followed if it is 
   const std::string path = folder / "net", other = folder / "other";
   save(Net(1, 3), other);
   const std::string before = read_file(other);
-  std::filesystem::create_symlink(other, path + ".fledge-new");
+  const std::string temporary = path + ".fledge-new" + std::to_string(getpid());
+  std::filesystem::create_symlink(other, temporary);
   save(Net(2, 4), path);
   CHECK(read_file(other) == before);
   CHECK_FALSE(std::filesystem::is_symlink(path));
-  CHECK_FALSE(std::filesystem::is_symlink(path + ".fledge-new"));
+  CHECK_FALSE(std::filesystem::is_symlink(temporary));
   CHECK_NOTHROW(load(Net(1, 4), path));
+}
+
+TEST_CASE("save() follows links, and touches no device, pipe or folder") {
+  const testing::Folder folder;
+  const std::string path = folder / "net", link = folder / "link", pipe = folder / "pipe";
+  const Net net(1, 3), other(2, 3);
+  save(other, path);
+  std::filesystem::create_symlink("net", link);
+  const auto own = std::filesystem::perms::owner_read | std::filesystem::perms::owner_write;
+  std::filesystem::permissions(path, own);
+  save(net, link);
+  CHECK(std::filesystem::status(path).permissions() == own);
+  CHECK(std::filesystem::is_symlink(link));
+  load(other, path);
+  CHECK(same_bits(other.in.weight.value(), net.in.weight.value()));
+  std::filesystem::remove(path);
+  save(net, link);  // which leads to nothing now
+  CHECK((std::filesystem::is_symlink(link) && std::filesystem::is_regular_file(path)));
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  for (const std::string& odd : {pipe, folder / ""})
+    CHECK(refuses<WriteError>([&] { save(net, odd); }, odd, "no regular file"));
+  CHECK(std::filesystem::is_fifo(pipe));
+}
+
+TEST_CASE("what load() would refuse is not saved, and a flipped bit is not loaded") {
+  const testing::Folder folder;
+  const std::string path = folder / "net";
+  const Net net(1, 3);
+  save(net, path);
+  const std::string good = read_file(path);
+  for (const Real lost : {Real(NAN), Real(-INFINITY), Real(1e39)}) {
+    net.out.weight.write()[1] = lost;
+    CHECK(refuses<ValueError>([&] { save(net, path); }, "'out.weight'", "finite: number 1 is not"));
+    CHECK(read_file(path) == good);
+  }
+  for (const std::size_t at : {good.size() - 3, good.find("F32") + 1}) {
+    std::string damaged = good;
+    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    testing::write_file(path, damaged);
+    CHECK(refuses<FormatError>([&] { load(Net(2, 3), path); }, "net'"));
+  }
+}
+
+TEST_CASE("two parts of one name are refused before anything is trained") {
+  Rng rng(1);
+  const Twice twice{{1, 2, rng}, {1, 2, rng}};
+  CHECK(refuses<ValueError>([&] { parameters(twice); }, "a name of its own", "'a.weight'"));
 }
 
 TEST_CASE("a file of another module is refused with the tensor's name, and changes nothing") {

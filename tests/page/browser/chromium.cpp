@@ -97,6 +97,7 @@ Chromium::Chromium()
                  .string();
   for (const char* domain : {"Page", "Runtime", "Log", "Network", "Audits"})
     call(std::string(domain) + ".enable");
+  media({});
   call("Target.setAutoAttach",
        {{"autoAttach", true}, {"waitForDebuggerOnStart", false}, {"flatten", true}});
 }
@@ -268,8 +269,13 @@ void Chromium::window(int width, int height) {
 void Chromium::media(const std::vector<std::pair<std::string, std::string>>& features,
                      const std::string& type) {
   std::vector<fledge::Json> list;
-  for (const auto& [name, value] : features)
+  bool is_calm = true;
+  for (const auto& [name, value] : features) {
     list.push_back(fledge::Json::object({{"name", name}, {"value", value}}));
+    is_calm = is_calm && name != "prefers-reduced-motion";
+  }
+  if (is_calm)
+    list.push_back(fledge::Json::object({{"name", "prefers-reduced-motion"}, {"value", "reduce"}}));
   call("Emulation.setEmulatedMedia", {{"media", type}, {"features", list}});
 }
 

@@ -74,6 +74,7 @@ class Chromium {
   /// The size of the window in pixels.
   void window(int width, int height);
   /// The features of media queries, such as {{"prefers-color-scheme", "dark"}}; type "print" or "".
+  /// Motion is little unless "prefers-reduced-motion" is given: it draws whole pages 60 times a second.
   void media(const std::vector<std::pair<std::string, std::string>>& features,
              const std::string& type = "");
 

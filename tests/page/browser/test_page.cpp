@@ -16,6 +16,7 @@ TEST_CASE("page: the model learns to look at birds, in time, without a network",
         times.step ??= performance.now();
     }).observe(document, {subtree: true, childList: true, characterData: true});)js";
   Chromium browser;
+  browser.media({{"prefers-reduced-motion", "no-preference"}});
   browser.call("Page.addScriptToEvaluateOnNewDocument", {{"source", watch_times}});
   browser.call(
       "Network.emulateNetworkConditions",
@@ -110,9 +111,9 @@ TEST_CASE("page: a finger taps words, buttons and cells; a mouse drags a share a
 
 TEST_CASE("page: it learns without a part, beside the first model", "[page]") {
   Chromium browser;
-  browser.window(1280, 9000);
   opened(browser, birds_page());
   learned(browser);
+  browser.evaluate("t.one('#switches').scrollIntoView({behavior: 'instant'}); t.settled()");
   const auto trained = [&](const std::string& change, const std::string& end) {
     browser.evaluate(
         "document.querySelectorAll('#switches input').forEach((input) => { "
@@ -128,9 +129,10 @@ TEST_CASE("page: it learns without a part, beside the first model", "[page]") {
   };
   CHECK(without("mask"));
   CHECK_FALSE(without("attention"));
-  CHECK_FALSE(without("mlp"));
-  trained("t.one('#switches [name=tie_qk]').checked = true", "Q = K: step 500");
-  trained("t.one('#set-heads').value = 2", "heads 2: step 500");
+  trained(
+      "for (const name of ['mlp', 'tie_qk']) t.one(`#switches [name=${name}]`).checked = true; "
+      "t.one('#set-heads').value = 2",
+      "without mlp, Q = K, heads 2: step 500");
   // A rate that is too large is told in a sentence, and the page goes on.
   trained("t.one('#set-rate').value = 1e30", "not-a-number");
   check_steps(browser, {{"", "row()[1] > 0.9"}, {"t.click('#hide')", "row()[1] === 0"}});

@@ -93,7 +93,16 @@ TEST_CASE("page book: every formula of every lesson is MathML, with all that the
     if (file.path().extension() != ".md") continue;
     std::istringstream text(read_file(file.path()) + "\nend");
     std::vector<std::string> lines;
+    std::string words;  // of a paragraph
     for (std::string line; std::getline(text, line);) {
+      if (!line.empty() && !line.starts_with("    ")) words += line + " ";
+      if (line.empty() && !words.empty()) {
+        INFO(file.path() << ": " << words);
+        const std::string shown =
+            "element('p', {}, rich(" + fledge::Json(words).text() + ", page.book[0])).textContent";
+        CHECK(browser.is_true("!" + shown + ".replaceAll(' * ', '').includes('*')"));
+        words.clear();
+      }
       if (line.starts_with("    ")) {
         lines.push_back(std::regex_replace(line.substr(4), name, "0.123"));
       } else if (!line.empty() && !lines.empty()) {
