@@ -76,8 +76,10 @@ void replace_file(const std::string& path, std::string_view bytes) {
   // What a link leads to is replaced, and the link stays.
   std::string target = path;
   if (fs::is_symlink(path, error))
-    target = fs::exists(path, error) ? fs::canonical(path, error).string()
-                                     : fs::path(path).parent_path() / fs::read_symlink(path, error);
+    target =
+        (fs::exists(path, error) ? fs::canonical(path, error)
+                                 : fs::path(path).parent_path() / fs::read_symlink(path, error))
+            .string();
   // No lock keeps another program from this file: each has a temporary one of its own.
   const std::string temporary = target + temporary_name + std::to_string(::getpid());
   replace_file(AT_FDCWD, "", target, temporary, bytes);
