@@ -1,6 +1,7 @@
 #include "engine/kernels/attention.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "engine/kernels/blocking.h"
 #include "engine/kernels/buffer.h"

@@ -45,7 +45,7 @@ void replace_file(int folder, const std::string& where, const std::string& name,
     struct stat old {};
     const bool is_old = ::fstatat(folder, name.c_str(), &old, 0) == 0;
     const Descriptor made(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
-    // Who may read the old file may read the new one, where the file system has such rights.
+    // The new file keeps the rights of the old one. A file system without rights refuses: no matter.
     if (is_old && made.exists()) static_cast<void>(::fchmod(made.get(), old.st_mode & 0777));
     const bool is_written = made.exists() && write_all(made, bytes) && sync_file(made) &&
                             ::renameat(folder, temporary.c_str(), folder, name.c_str()) == 0;

@@ -19,8 +19,8 @@ namespace fledge {
 bool make_folder(const std::string& path);
 
 /// Gives a file outside a LockedFolder these bytes, as LockedFolder::replace() does, by way of
-/// PATH.fledge-new with the number of this process. A link keeps leading to its file. Throws WriteError, for a folder, device or pipe
-/// too.
+/// PATH.fledge-new with the number of this process. A link keeps leading to its file, and the rights
+/// of the old file stay. Throws WriteError, for a folder, device or pipe too.
 void replace_file(const std::string& path, std::string_view bytes);
 
 /// A folder that is only read.
