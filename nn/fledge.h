@@ -1,11 +1,12 @@
 // All of fledge that a program with a model of its own needs: arrays, tensors and ops, modules and
-// layers, optimisers; in the float build files of weights, in the dual build gradient checks.
-// Once installed:   #include "fledge.h"
+// layers, the language model, optimisers; in the float build files of weights, in the dual build
+// gradient checks. Once installed:   #include "fledge.h"
 #pragma once
 
 #include "engine/array_math.h"
 #include "engine/autograd.h"
 #include "engine/ops.h"
+#include "nn/gpt/language_model.h"
 #include "nn/layers/attention.h"
 #include "nn/layers/block.h"
 #include "nn/layers/layers.h"

@@ -19,12 +19,6 @@ bool all_finite(const Array& x) {
   return std::all_of(x.data(), x.data() + x.size(), [](Real v) { return isfinite(v); });
 }
 
-Dim count_elements(const std::vector<NamedTensor>& parameters) {
-  Dim count = 0;
-  for (const NamedTensor& p : parameters) count += p.tensor.size();
-  return count;
-}
-
 void write_problem(const WrongGradient& found, const std::vector<NamedTensor>& parameters,
                    GradcheckReport& report) {
   report.ok = false;
@@ -51,7 +45,7 @@ class Check {
           return f();
         }),
         checked_{f_, parameters, options, {}, {}} {
-    report_.elements = count_elements(parameters);
+    for (const NamedTensor& p : parameters) report_.elements += p.tensor.size();
   }
 
   GradcheckReport run() {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -153,10 +152,7 @@ struct Row {
 
 /// The least time as a share of the time. It cannot be more than 1; the noise of two measurements
 /// can make it look so by a hair.
-inline double best_share(const Row& row) { return std::min(1.0, row.least.best / row.time.best); }
-inline double median_share(const Row& row) {
-  return std::min(1.0, row.least.median / row.time.median);
-}
+double share(double least, double time) { return std::min(1.0, least / time); }
 
 /// The row with the times of both.
 Row with_times(Row row, const Limit& limit, const bench::Turns& times) {
@@ -501,13 +497,12 @@ Work sized_work(const std::vector<std::string>& words) {
 
 std::vector<Work> everything(const StepSizes& sizes) {
   std::vector<Work> list{[=] { return std::vector{step_row(sizes)}; }};
-  const Bias bias = sizes.model.bias;
   for (const auto& [model, batch] : std::initializer_list<std::pair<LanguageModelSizes, Dim>>{
            {{.vocabulary = 27, .context = 16, .layers = 1, .heads = 4, .width = 16}, 1},
            {{.vocabulary = 27, .context = 16, .layers = 1, .heads = 4, .width = 16}, 16},
            {{.vocabulary = 65, .context = 256, .layers = 6, .heads = 6, .width = 384}, 8}}) {
     StepSizes other{model, batch, sizes.steps};
-    other.model.bias = bias;
+    other.model.bias = sizes.model.bias;
     list.emplace_back([=] { return std::vector{step_row(other)}; });
   }
   for (const char* words :
@@ -597,7 +592,8 @@ std::string row_line(const Row& row) {
   if (!row.limit.empty()) {
     const char* const unit = row.flops > 0 ? "%9.1f" : "%4.1f GB/s";
     text += "  " + formatted(unit, rate(row, row.time.best)) +
-            formatted("  %3.0f %%  %4.0f %%  ", 100 * best_share(row), 100 * median_share(row)) +
+            formatted("  %3.0f %%  %4.0f %%  ", 100 * share(row.least.best, row.time.best),
+                      100 * share(row.least.median, row.time.median)) +
             row.limit;
   }
   return (is_wide ? name + "\n" : "") + text + "\n";
@@ -629,8 +625,8 @@ Json row_json(const Row& row) {
     add("limit", row.limit);
     add("limit_best_us", row.least.best * 1e6);
     add("limit_median_us", row.least.median * 1e6);
-    add("best_share", best_share(row));
-    add("median_share", median_share(row));
+    add("best_share", share(row.least.best, row.time.best));
+    add("median_share", share(row.least.median, row.time.median));
     const bool computes = row.flops > 0;
     add(computes ? "best_gflops" : "best_gigabytes", rate(row, row.time.best));
     add(computes ? "limit_best_gflops" : "limit_best_gigabytes", rate(row, row.least.best));

@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <optional>
+#include <filesystem>
 
 #include "examples/fledge/train/report.h"
 #include "examples/fledge/train/source.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/support/options.h"
-#include "examples/support/text.h"
-#include "nn/io/json.h"
-#include "nn/train/trainer.h"
+#include "examples/support/table.h"
 
 namespace fledge {
 
@@ -21,84 +19,189 @@ namespace {
 // not depend on the number of windows.
 constexpr Dim most_logits = Dim{1} << 27;
 
-/// The tokens of another text.
-TokenText read_tokens(const TrainedModel& trained, const std::string& path, bool skip_unknown) {
-  const std::string name = train::name_of_files({path});
-  std::string text = trained.readable(trained.file_text(path), "the text");
-  if (skip_unknown) text = train::known_text(trained.tokenizer(), text, name);
-  return train::tokens_of_text(trained.tokenizer(), text, trained.run.settings.corpus.reading,
-                               name);
+/// What models are measured on, and how.
+struct Measure {
+  std::string file;  // another text
+  bool has_file = false, skip_unknown = false, slides = false, compares = false;
+  std::int64_t batch = 12;
+  TextForm form = TextForm::text;
+};
+
+/// What a model, or a rival of it, scores on a text.
+struct Measured {
+  std::string name;  // of a model its folder
+  train::RunConfig run;
+  TokenText text{};
+  UnknownSymbols unknown{};  // what --skip-unknown left out
+  double loss = 0;
+
+  double bits() const { return train::bits_per_byte(loss, text, run.tokenizer); }
+  double guessing() const { return std::log(static_cast<double>(run.tokenizer.size())); }
+  Dim guessed() const { return text.size() - 1; }  // all tokens but the first
+  std::string token() const { return train::token_word(run.tokenizer.kind()); }
+  bool cheats() const { return run.settings.sizes.recipe.sees_later_tokens(); }
+};
+
+/// A row each. For JSON of a single model the columns of several are left out.
+support::Rows rows_of(const std::vector<Measured>& all, bool compares = true) {
+  const bool has_unknown = compares || all[0].unknown.all > 0;
+  support::Rows rows({{compares ? "name" : "", "run"},
+                      {"loss", "nats/token"},
+                      {"bits_per_byte", "bits/byte"},
+                      {"perplexity", "perplexity"},
+                      {"tokens"},
+                      {has_unknown ? "unknown" : "", "unknown"},
+                      {has_unknown ? "unknown_share" : ""}});
+  for (const Measured& row : all)
+    rows.add({{row.name, support::cut(support::printable(row.name), 33)},
+              {row.loss, "%.4f"},
+              {row.bits(), "%.3f"},
+              {std::exp(row.loss), "%.1f"},
+              row.guessed(),
+              row.unknown.unknown,
+              row.unknown.share()});
+  return rows;
 }
 
-/// The held-out part of the text that the model in this folder was trained on, read again.
-TokenText held_out(const TrainedModel& trained, const std::string& folder) {
-  if (!trained.has_run())
-    throw support::InputError("this model has no run of fledge train, so no text was held out",
-                              "name a text: fledge eval DIR FILE");
-  const train::TrainConfig& settings = trained.run.settings;
-  Corpus corpus =
-      read_corpus(train::text_of_run(trained.run, folder), settings.corpus, trained.tokenizer());
-  if (corpus.valid.size() < 2)
+/// The text that a run was trained on, read again.
+Corpus corpus_again(const train::RunConfig& run, const std::string& folder) {
+  if (run.text_bytes == 0)
     throw support::InputError(
-        "nothing of " + train::name_of_files(settings.texts) + " was held out",
-        "name another text: fledge eval DIR FILE");
-  return std::move(corpus.valid);
+        support::quoted(folder) + " has no run of fledge train, so no text was held out",
+        "name a text: fledge eval DIR FILE");
+  return read_corpus(train::text_of_run(run, folder), run.settings.corpus, run.tokenizer);
+}
+
+Measured measured(const std::string& folder, const Measure& how) {
+  const TrainedModel trained =
+      how.compares ? load_trained(folder, how.form, "name models' folders, and a text with --on")
+                   : load_trained(folder, how.form);
+  Measured found{folder, trained.run};
+  const std::string whose = how.compares ? " for " + support::quoted(folder) : "";
+  if (how.has_file) {
+    const std::string name = train::name_of_files({how.file}) + whose;
+    std::string text = trained.readable(trained.file_text(how.file), "the text");
+    if (how.skip_unknown) {
+      found.unknown = train::known_text(trained.tokenizer(), text, name);
+      text = found.unknown.rest;
+    }
+    found.text =
+        train::tokens_of_text(trained.tokenizer(), text, found.run.settings.corpus.reading, name);
+  } else {
+    found.text = corpus_again(found.run, folder).valid;
+  }
+  if (found.text.size() < 2)
+    throw how.has_file
+        ? support::InputError("there is nothing to guess in one token" + whose,
+                              "name a longer text")
+        : support::InputError("nothing of " + train::name_of_files(found.run.settings.texts) +
+                                  " was held out" + whose,
+                              "name another text: fledge eval DIR FILE");
+  const LanguageModelSizes& sizes = trained.model.sizes;
+  const Dim fitting = std::max<Dim>(1, most_logits / (sizes.context * sizes.vocabulary));
+  found.loss = mean_loss(trained.model, found.text, std::min(how.batch, fitting), 0,
+                         how.slides ? sizes.context / 2 : 0);
+  if (!std::isfinite(found.loss)) refuse_numbers(trained, found.text.tokens);
+  return found;
+}
+
+/// Guessing, and the best table that is counted on the training text of a run: of the first run whose
+/// text can be read again. If there is none, guessing alone, with the tokens of the first run.
+std::vector<Measured> rivals_of(const std::vector<Measured>& runs) {
+  const auto rival = [](const std::string& name, const Measured& of, double loss) {
+    return Measured{name, of.run, of.text, of.unknown, loss};
+  };
+  for (const Measured& found : runs) try {
+      if (found.run.settings.texts == std::vector<std::string>{"-"}) continue;
+      Corpus corpus = corpus_again(found.run, found.name);
+      corpus.valid = found.text;
+      const std::vector<double> losses = train::count_baselines(corpus).counting;
+      const std::string tokens = support::counted(std::ssize(losses) - 1, found.token());
+      return {rival("guessing blindly", found, found.guessing()),
+              rival("best counting table, " + tokens, found, losses.back())};
+    } catch (const support::InputError&) {
+      continue;  // its text is not there
+    }
+  return {rival("guessing blindly", runs[0], runs[0].guessing())};
+}
+
+/// The report on one model.
+std::string report(const Measured& found, const Measure& how) {
+  const std::string token = found.token();
+  const Dim unknown = found.unknown.unknown;
+  return train::loss_sentence(how.has_file ? "Loss" : "Held-out loss", found.loss, found.bits(),
+                              found.guessing(), token) +
+         " This is a mean over " + support::counted(found.guessed(), token) +
+         (how.slides ? ", in windows that overlap by half" : "") +
+         (unknown > 0 ? "; without " + support::counted(unknown, "unknown " + token) + ", " +
+                            support::percent(found.unknown.share()) + " of the text."
+                      : ".") +
+         (found.cheats() ? " " + train::cheating_report(token) : "");
+}
+
+/// The report on several: a table, and which of its columns compares them.
+std::string comparison(std::vector<Measured> all, const std::vector<Measured>& rivals,
+                       bool has_file) {
+  all.insert(all.end(), rivals.begin(), rivals.end());
+  const bool have_one_vocabulary = std::all_of(all.begin(), all.end(), [&](const Measured& row) {
+    return row.run.tokenizer.symbols() == all[0].run.tokenizer.symbols();
+  });
+  return rows_of(all).text(support::terminal_width(stdout)) +
+         support::paragraph(
+             std::string(have_one_vocabulary ? "Every column compares"
+                                             : "Their tokens differ, so bits/byte compares") +
+             (has_file ? "." : " where the held-out parts are the same; with --on FILE they are."));
 }
 
 }  // namespace
 
 int eval_command(int argc, char** argv) {
-  TextForm form = TextForm::text;
-  std::int64_t batch = 12;
-  bool skip_unknown = false, json = false;
+  Measure how;
+  bool json = false;
   support::Options options("fledge eval",
                            "The loss of a trained model on what it was not trained on.");
-  options.arguments("DIR [FILE]", 1, 2);
+  options.arguments("DIR [FILE | DIR ...]", 1, 26);
   options.example("fledge eval run", "on the held-out part of its own text");
   options.example("fledge eval run other.txt", "on the whole of another text");
-  options.add("--skip-unknown", "", skip_unknown,
+  options.example("fledge eval run run-2 --on other.txt", "several models, in a table");
+  options.add("--on", "FILE", how.file, "another text, for one model or several");
+  options.add("--sliding", "", how.slides,
+              "windows overlap by half: what is counted has half a context of history");
+  options.add("--skip-unknown", "", how.skip_unknown,
               "leave out of FILE what was not in the training text");
-  options.add("--batch", "N", batch, "windows at a time", {1, 1e6});
+  options.add("--batch", "N", how.batch, "windows at a time", {1, 1e6});
   options.also_known_as("--batch-size");
-  add_text_form(options, form);
+  add_text_form(options, how.form);
   options.threads();
   options.add("--json", "", json, "one object on stdout");
-  options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
   options.parse(argc, argv);
-  const std::string& folder = options.arguments()[0];
-  const bool has_text = options.arguments().size() > 1;  // else the held-out part of the run's own
-  if (skip_unknown && !has_text)
+  std::vector<std::string> folders = options.arguments();
+  how.has_file = options.given().contains("--on");
+  std::error_code none;
+  if (!how.has_file && folders.size() == 2 && !std::filesystem::is_directory(folders[1], none)) {
+    how.has_file = true;
+    how.file = folders[1];
+    folders.pop_back();
+  }
+  how.compares = folders.size() > 1;
+  if (how.skip_unknown && !how.has_file)
     support::refuse_usage("--skip-unknown is for another text", "name it: fledge eval DIR FILE");
 
-  const TrainedModel trained = load_trained(folder, form);
-  const TokenText text = has_text ? read_tokens(trained, options.arguments()[1], skip_unknown)
-                                  : held_out(trained, folder);
-  if (text.size() < 2)
-    throw support::InputError("there is nothing to guess in one token", "name a longer text");
-  const LanguageModelSizes& sizes = trained.model.sizes;
-  const Dim logits = sizes.context * sizes.vocabulary;  // of a window
-  const Dim fitting = std::max<Dim>(1, most_logits / logits);
-  const double loss = mean_loss(trained.model, text, std::min(batch, fitting));
-  if (!std::isfinite(loss)) refuse_numbers(trained, text.tokens);
-  const double bits = train::bits_per_byte(loss, text, trained.tokenizer());
-  const Dim guessed = text.size() - 1;  // all tokens but the first
-  const std::string token = train::token_word(trained.tokenizer().kind());
-  const bool cheats = sizes.recipe.sees_later_tokens();
-  if (json) {
-    if (cheats) support::say(stderr, train::cheating_report(token));
-    const Json found = Json::object({{"loss", loss},
-                                     {"bits_per_byte", bits},
-                                     {"perplexity", std::exp(loss)},
-                                     {"tokens", guessed}});
-    std::printf("%s\n", found.text().c_str());
-  } else {
-    const double uniform = std::log(static_cast<double>(trained.tokenizer().size()));
-    const std::string report =
-        train::loss_sentence(has_text ? "Loss" : "Held-out loss", loss, bits, uniform, token) +
-        " This is a mean over " + support::counted(guessed, token) + "." +
-        (cheats ? " " + train::cheating_report(token) : "");
-    support::say(stdout, report);
-  }
+  std::vector<Measured> runs, rivals;
+  for (const std::string& folder : folders) runs.push_back(measured(folder, how));
+  for (const Measured& found : runs)
+    if (found.cheats() && (json || how.compares))
+      support::say(stderr, (how.compares ? support::quoted(found.name) + ": " : "") +
+                               train::cheating_report(found.token()));
+  if (how.compares) rivals = rivals_of(runs);
+  std::string text = rows_of(runs, how.compares).json().text();
+  if (how.compares)
+    text = json ? "{\"runs\":" + text + ",\"rivals\":" + rows_of(rivals).json().text() + "}\n"
+                : comparison(runs, rivals, how.has_file);
+  else
+    text = json ? text.substr(1, text.size() - 2) + "\n"  // of an array its one object
+                : support::paragraph(report(runs[0], how));
+  std::fputs(text.c_str(), stdout);
   return 0;
 }
 

@@ -32,16 +32,11 @@ std::string whole_name(const std::string& folder) {
   return path.string();
 }
 
-// The names in PyTorch of the types that are written.
-std::string torch_name(const Dtype& type) {
-  return type.name == "F16" ? "float16" : type.name == "BF16" ? "bfloat16" : "float32";
-}
-
 /// config.json, generation_config.json and the files of the tokenizer. Those of a folder without a
 /// run of fledge train are copied; its config.json is written anew, without keys that change nothing.
 /// config.json is the last.
-NamedFiles text_files(const TrainedModel& trained, const Dtype& type, const Folder& folder) {
-  const Json::Members notes{{"torch_dtype", torch_name(type)}};
+NamedFiles text_files(const TrainedModel& trained, const char* dtype, const Folder& folder) {
+  const Json::Members notes{{"torch_dtype", dtype}};
   if (trained.has_run()) {
     const Tokenizer& tokenizer = trained.tokenizer();
     NamedFiles files = tokenizer_files(tokenizer, trained.model.sizes.context);
@@ -65,24 +60,37 @@ NamedFiles text_files(const TrainedModel& trained, const Dtype& type, const Fold
   return files;
 }
 
-/// Why no class of Hugging Face's computes a model that has parts which GPT-2 has not.
+/// Why no class of Hugging Face's computes a model with parts that GPT-2 has not: all the parts that
+/// the nearest class lacks.
 std::string of_no_family(const LanguageModelSizes& sizes) {
-  const auto forms = forms_of(sizes.recipe), of_llama = forms_of(llama());
-  const auto foreign = std::find_if(forms.begin(), forms.end(), [&](const auto& form) {
-    if (form.first == "window" && sizes.recipe.norm == Norm::rms) return true;
-    return form.first != "key_heads" && form.first != "head" && form.first != "window" &&
-           std::find(of_llama.begin(), of_llama.end(), form) == of_llama.end();
-  });
-  const auto& [part, word] = foreign != forms.end() ? *foreign : forms[0];
-  const std::string none =
-      "the classes of Hugging Face's libraries do not compute this model, which";
-  if (const auto without = words_of_none(sizes.recipe); foreign == forms.end() && !without.empty())
-    return none + " is without " + without[0] + " and has " + part + " " + word;
-  return none + " has " + part + " " + word +
-         (foreign != forms.end()
-              ? ""
-              : ": Llama needs rotary positions, RMS norms, SwiGLU and no "
-                "biases; Starcoder2 needs rotary positions, layer norms and gelu");
+  using Class = std::tuple<std::string, Recipe, std::string, std::string>;
+  std::string reason;
+  std::size_t fewest = 99;
+  for (const auto& [name, recipe, may_have, needs] :
+       {Class("GPT2LMHeadModel", {}, "", "mask residual norm"),
+        Class("LlamaForCausalLM", llama(), "head key_heads", "mask residual scale"),
+        Class("Starcoder2ForCausalLM", {.position = Position::rotary}, "head key_heads window",
+              "mask residual norm scale")}) {
+    const auto forms = forms_of(recipe);
+    std::map<std::string, std::string> needed(forms.begin(), forms.end());
+    std::vector<std::string> foreign;
+    for (const auto& [part, word] : forms_of(sizes.recipe)) {
+      if (may_have.find(part) == std::string::npos && needed[part] != word)
+        foreign.push_back("with " + part + " " + word);
+      needed.erase(part);
+    }
+    for (const auto& [part, word] : needed)
+      foreign.push_back("with " + part + " other than " + word);
+    for (const std::string& part : words_of_none(sizes.recipe))
+      if (needs.find(part) != std::string::npos) foreign.push_back("without " + part);
+    if (recipe.norm == Norm::rms && sizes.bias == Bias::with) foreign.emplace_back("with biases");
+    if (foreign.size() >= fewest) continue;
+    fewest = foreign.size();
+    reason = "no class of Hugging Face's libraries computes this model: " + name +
+             ", the nearest, computes none";
+    for (const std::string& part : foreign) reason += (part == foreign[0] ? " " : ", ") + part;
+  }
+  return reason;
 }
 
 /// How many numbers of a model a type changes, in a sentence. Throws InputError for a number that is
@@ -175,15 +183,15 @@ int export_command(int argc, char** argv) {
   options.add("--training", "", training,
               "also write training.safetensors: the last checkpoint, the tokens of the text, the "
               "settings, and a batch to check. examples/pytorch/continue_training.py reads it");
-  options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
   options.parse(argc, argv);
   const std::string& path = options.arguments()[0];
   if (training && stored_as != StoredAs::f32)
     support::refuse_usage("--training continues with numbers as they are", "leave out --to");
-  constexpr const char *names[] = {"-f32", "-f16", "-bf16"}, *types[] = {"F32", "F16", "BF16"};
-  const Dtype& type = *find_dtype(types[static_cast<int>(stored_as)]);
-  if (out.empty())
-    out = whole_name(path) + (training ? "-training" : names[static_cast<int>(stored_as)]);
+  constexpr const char *names[] = {"-f32", "-f16", "-bf16"}, *types[] = {"F32", "F16", "BF16"},
+                       *of_torch[] = {"float32", "float16", "bfloat16"};
+  const auto as = static_cast<std::size_t>(stored_as);
+  const Dtype& type = *find_dtype(types[as]);
+  if (out.empty()) out = whole_name(path) + (training ? "-training" : names[as]);
 
   const TrainedModel trained = load_trained(path, TextForm::text_if_run);
   const Recipe& recipe = trained.model.sizes.recipe;
@@ -211,7 +219,8 @@ int export_command(int argc, char** argv) {
     files.emplace_back("training.safetensors", training_file(Folder(path)));
   }
   support::with_advice("a model's folder is made by: fledge train FILE -o DIR", [&] {
-    for (auto& file : text_files(trained, type, Folder(path))) files.push_back(std::move(file));
+    for (auto& file : text_files(trained, of_torch[as], Folder(path)))
+      files.push_back(std::move(file));
   });
   write_folder(out, files);
   if (!report.empty()) support::say(stderr, report);

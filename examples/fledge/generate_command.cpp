@@ -64,43 +64,44 @@ GenerateConfig generate_config(int argc, char** argv) {
   options.is_text();
 
   options.group("Choice");
-  options.add("--temperature", "X", config.choice.temperature,
-              "0: always the likeliest token; 1: the probabilities that the model learned; above "
-              "1: unlikely tokens come more often",
-              {0, 1000});
+  options.add(
+      "--temperature", "X", config.choice.temperature,
+      "0: always the likeliest token, 1: as the model learned; above 1 unlikely tokens come "
+      "more often",
+      {0, 1000});
   options.also_known_as("--temp");
   options.add("--top-k", "N", config.choice.top_k,
               "choose among the N likeliest tokens only; 0: among all", {0, many});
   options.add("--top-p", "X", config.choice.top_p,
-              "choose among the likeliest tokens only: as few as have probability X together",
-              {1e-9, 1});
+              "only the likeliest tokens; as few as have probability X together", {1e-9, 1});
   options.add("--seed", "N", seed,
               "the same seed gives the same text; without it a random seed is used and printed");
 
   options.group("Inside");
   options.add("--attention", "", config.attention,
-              "which tokens each head of attention looked at in the last step: all heads as "
-              "small pictures, with what each head does");
+              "where each head of attention looked in the last step; all heads as small pictures, "
+              "with what each head does");
   options.add("--layer", "N", config.heads.layer,
               "show only this layer of --attention, counted from 0", {0, many});
   options.add("--head", "N", config.heads.head,
               "show only this head of each layer, counted from 0; a head alone is shown large",
               {0, many});
   options.add("--probs", "", config.probs,
-              "for each token the five likeliest, with their probabilities at the temperature in "
-              "use, and the one that was drawn");
+              "the five likeliest tokens of each step; with their probabilities at the temperature "
+              "in use, and the one that was drawn");
   options.add("--why", "WORD", config.why,
-              "how the probability of the first WORD that was drawn changes when one token before "
-              "it is hidden, and where each head looked; at temperature 1. Hidden means: masked "
-              "in every layer for all later tokens");
+              "which tokens the first WORD that was drawn rests on; how its probability changes "
+              "when one token before it is hidden, and where each head looked, at temperature 1. "
+              "Hidden means: masked in every layer for all later tokens");
 
   options.group("Output");
   options.add("--json", "", config.json,
-              "one JSON object a text, with what --attention, --probs and --why found");
+              "one JSON object a text; with what --attention, --probs and --why found");
   options.add("--raw", "", config.raw, "write control characters as they are, also to a terminal");
   add_text_form(options, config.form);
   options.threads();
-  options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
+  options.help_shows({"--tokens-out", "--samples", "--stop", "--temperature", "--top-p", "--seed",
+                      "--attention", "--probs", "--why", "--json"});
   options.parse(argc, argv);
   config.folder = options.arguments()[0];
   if (options.arguments().size() > 1) config.prompt = options.arguments()[1];
@@ -154,7 +155,7 @@ Task task_of(const GenerateConfig& config, const TrainedModel& trained) {
     throw support::InputError("--tokens-in needs a prompt: got none",
                               "write token numbers, such as \"15 7\"");
   if (config.skip_unknown)
-    task.prompt = train::known_text(task.tokenizer, task.prompt, "the prompt");
+    task.prompt = train::known_text(task.tokenizer, task.prompt, "the prompt").rest;
   train::Prompt prompt =
       train::prompt_of(task.tokenizer, task.prompt, trained.lines(), "the prompt", 0, true);
   task.is_prompt = !prompt.is_empty();
@@ -180,8 +181,6 @@ struct DrawnToken {
   RankedChoice drawn;
   std::vector<RankedChoice> likeliest;
   Dim position = 0;  // of the token in the text, counted from 0
-
-  double surprise() const { return -std::log2(drawn.probability); }  // in bits
 };
 
 /// The first of these choices, at most `most`, of which the last is the drawn one if it would be
@@ -535,10 +534,6 @@ std::optional<Why> why_of(const Task& task, const Sample& sample) {
   return why;
 }
 
-std::vector<HeadNumber> heads_of(const Task& task, const Sample& sample) {
-  return chosen_heads(*sample.attention, task.config.heads);
-}
-
 /// Which tokens the weights are about, and the picture of them.
 std::string attention_text(const Task& task, const Sample& sample) {
   const AttentionWeights& attention = *sample.attention;
@@ -551,7 +546,7 @@ std::string attention_text(const Task& task, const Sample& sample) {
       " of the text, counted from 0.";
   if (sample.read < static_cast<Dim>(sample.ids.size()))
     text += " The last token of the text was drawn, but not read.";
-  const std::vector<HeadNumber> heads = heads_of(task, sample);
+  const std::vector<HeadNumber> heads = chosen_heads(attention, task.config.heads);
   return task.paragraph(text) + attention_report(attention, heads, style) +
          (heads.size() == 1 ? "" : task.paragraph("--layer N --head N shows one head large."));
 }
@@ -559,7 +554,7 @@ std::string attention_text(const Task& task, const Sample& sample) {
 /// Of the tokens that were drawn.
 std::string surprise_text(const Sample& sample) {
   double bits = 0;
-  for (const DrawnToken& step : sample.steps) bits += step.surprise();
+  for (const DrawnToken& step : sample.steps) bits -= std::log2(step.drawn.probability);
   const double mean = bits / static_cast<double>(std::max<std::size_t>(1, sample.steps.size()));
   return support::formatted("Mean surprise: %.2f bits a token.\n", mean);
 }
@@ -573,7 +568,8 @@ Json as_json(const Task& task, const Sample& sample) {
   const auto add = [&](const char* name, const Json& value) { members.emplace_back(name, value); };
   if (config.is_numbered) add("sample", sample.number);
   if (config.probs) add("probs", as_json(sample.steps, task.tokenizer));
-  if (config.attention) add("attention", as_json(*sample.attention, heads_of(task, sample)));
+  if (config.attention)
+    add("attention", as_json(*sample.attention, chosen_heads(*sample.attention, config.heads)));
   if (!config.why.empty()) add("why", sample.why ? as_json(*sample.why, task.tokenizer) : Json());
   return Json::object(members);
 }

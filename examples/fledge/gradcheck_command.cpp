@@ -130,12 +130,6 @@ std::vector<std::string> names_of(const std::vector<std::string>& words) {
   return names;
 }
 
-void print_problems(const CheckRows& rows) {
-  std::fflush(stdout);  // if both streams go to one terminal, the table comes first
-  for (const CheckRow& row : rows)
-    if (!row.ok()) support::say(stderr, "fledge gradcheck: " + row.name + ": " + row.problem, 4);
-}
-
 constexpr std::size_t most_paths = 12;  // of those printed
 
 /// "linear:1[0,2]" as row, tensor and index.
@@ -344,7 +338,9 @@ int gradcheck_command(int argc, char** argv) {
     std::fputs(as_table(rows, paint).c_str(), stdout);
     std::fputs(summary(rows, taken.count(), paint).c_str(), stdout);
   }
-  print_problems(rows);
+  std::fflush(stdout);  // if both streams go to one terminal, the table comes first
+  for (const CheckRow& row : rows)
+    if (!row.ok()) support::say(stderr, "fledge gradcheck: " + row.name + ": " + row.problem, 4);
   return std::all_of(rows.begin(), rows.end(), [](const CheckRow& row) { return row.ok(); }) ? 0
                                                                                              : 1;
 }

@@ -154,7 +154,6 @@ int inspect_command(int argc, char** argv) {
   options.add("--json", "", json, "all of it as one JSON object on stdout");
   add_text_form(options, form);
   options.threads();
-  options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
   options.parse(argc, argv);
 
   const TrainedModel trained = load_trained(options.arguments()[0], form);

@@ -47,7 +47,6 @@ int page_command(int argc, char** argv) {
   options.example("fledge page poems-run", "writes poems-run/page.html");
   options.example("fledge page poems-run -o poems.html", "the same in another file");
   options.add("-o, --out", "FILE", out, "the file of the page; without it page.html in the folder");
-  options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
   options.parse(argc, argv);
   const std::string folder = options.arguments()[0];
   const TrainedModel trained = load_trained(folder);

@@ -84,22 +84,18 @@ support::Rows rows_of(const std::vector<RunCurves>& runs) {
 
 /// The best of each run, below the curves.
 std::string best_table(const std::vector<RunCurves>& runs, support::Paint paint) {
-  using Align = support::Table::Align;
-  support::Table table({{""},
-                        {"run"},
-                        {"best loss", Align::right},
-                        {"of"},
-                        {"at step", Align::right},
-                        {"steps", Align::right}});
-  const auto whole = [](double step) { return support::thousands(std::llround(step)); };
+  support::Rows rows(
+      {{"", " "}, {"", "run"}, {"", "best loss"}, {"", "of"}, {"", "at step"}, {"", "steps"}});
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const auto best = *runs[i].best();
-    table.row({std::string(1, static_cast<char>('a' + i % 26)),
-               support::cut(support::printable(runs[i].name), 40),
-               support::formatted("%.4f", best.second), best_of(runs[i]), whole(best.first),
-               whole(runs[i].training.back().first)});
+    rows.add({std::string(1, static_cast<char>('a' + i % 26)),
+              {runs[i].name, support::cut(support::printable(runs[i].name), 40)},
+              {best.second, "%.4f"},
+              std::string(best_of(runs[i])),
+              std::llround(best.first),
+              std::llround(runs[i].training.back().first)});
   }
-  return table.text(support::unicode_wanted(), paint, support::terminal_width(stdout));
+  return rows.text(support::terminal_width(stdout), paint);
 }
 
 }  // namespace
@@ -115,7 +111,6 @@ int plot_command(int argc, char** argv) {
   options.add("--log", "", has_log_axis, "each power of ten steps gets the same room");
   options.add("--json", "", json, "the points as one JSON object on stdout");
   options.add("--csv", "", csv, "the steps as CSV on stdout: folder, step, losses, lr, grad_norm");
-  options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
   options.parse(argc, argv);
   if (json && csv)
     support::refuse_usage("--json and --csv are two forms of the same", "use one of them");

@@ -151,7 +151,7 @@ std::string TrainedModel::readable(std::string text, const std::string& name) co
 std::string TrainedModel::file_text(const std::string& path) const {
   const Tokens kind = tokenizer().kind();
   const train::FileText read = train::joined_text(
-      {path}, {kind == Tokens::character || kind == Tokens::word, run.settings.keep_cr,
+      {path}, {kind == Tokens::character || kind == Tokens::word, run.settings.keep_cr, 0, 0,
                "name a text file", train::not_utf8_advice});
   if (const std::string left_out = read.report(", as in training"); !left_out.empty())
     support::say(stderr, left_out);

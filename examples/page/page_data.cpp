@@ -31,8 +31,9 @@ void read_event(const JsonValue& event, Dim parameters, Page& page) {
   if (type == "start") {
     const JsonValue losses = event["baselines"];
     std::vector<double> tables;
-    for (const char* name : {"unigram", "bigram", "trigram", "fourgram"})
-      if (losses.has(name)) tables.push_back(losses[name].number());
+    losses.each_member([&](const std::string& name, const JsonValue& loss) {
+      if (name != "uniform") tables.push_back(loss.number());
+    });
     page.baselines = Json::object(
         {{"guessing", losses["uniform"].number()}, {"tables", tables}, {"floor", nullptr}});
   } else if (type == "step") {
@@ -70,14 +71,12 @@ Json settings_json(const LanguageModelSizes& sizes, const TrainerOptions& traini
                        {"without", words_of_none(sizes.recipe)},
                        {"forms", Json::object(forms_json(sizes.recipe))},
                        {"optimizer", training.optimizer == Optimizer::muon ? "muon" : "adamw"},
-                       {"muon_times", training.muon_times},
                        {"tie_qk", sizes.recipe.tie_qk},
                        {"freeze", words_of_none(sizes.recipe.learned)},
                        {"steps", schedule.steps},
                        {"batch", training.batch * training.accumulate},
                        {"rate", schedule.rate},
                        {"warmup", schedule.warmup},
-                       {"final_ratio", schedule.final_ratio},
                        {"decay", training.decay},
                        {"clip", training.clip},
                        {"beta2", training.beta2}});

@@ -8,14 +8,10 @@
 #include "engine/base/errors.h"
 #include "engine/base/processors.h"
 #include "engine/base/thread_pool.h"
-#include "examples/support/run_main.h"
-#include "examples/support/text.h"
 
 namespace support {
 
 namespace {
-
-constexpr int help_title_columns = 12;
 
 bool is_named(const Option& option, std::string_view name) {
   return option.name == name || (option.letter != 0 && name == std::string{'-', option.letter});
@@ -34,10 +30,10 @@ bool is_saved(const Option& option) {
 std::string shown(double number) { return fledge::json_number(number); }
 std::string shown(std::integral auto number) { return std::to_string(number); }
 
-// Of a list its first word: "mask,..." for "mask|scale|norm,...". The other pages have all words.
-std::string short_form(const std::string& argument) {
-  const bool is_list = argument.ends_with(",...") && argument.find('|') != std::string::npos;
-  return is_list ? argument.substr(0, argument.find('|')) + ",..." : argument;
+HelpRow row_of(const Option& option, const std::string& meaning) {
+  return {(option.letter == 0 ? "" : std::string{'-', option.letter} + ", ") + option.name +
+              (option.argument.empty() ? "" : " " + option.argument),
+          meaning + (option.fallback.empty() ? "" : " [" + option.fallback + "]")};
 }
 
 }  // namespace
@@ -84,6 +80,7 @@ void Options::threads() {
 
 void Options::arguments(std::string placeholder, std::size_t least, std::size_t most,
                         bool last_is_text) {
+  if (placeholder.starts_with("DIR")) exit_statuses_ += ", 3 unusable input";
   argument_placeholder_ = std::move(placeholder);
   last_is_text_ = last_is_text;
   least_ = least;
@@ -174,7 +171,7 @@ void Options::set(const Option& option, std::string_view text) const {
     if (meant.empty() && !is_one_of(word, words)) meant = closest(word, words);
   refuse_usage(option.name + " must be " + rule + ": got " + quoted(text),
                (meant.empty() ? form + ";" : "did you mean '" + meant + "'?") +
-                   " all options: " + program_ + " --help");
+                   " all options: " + page_of_all());
 }
 
 std::set<std::string> Options::given() const {
@@ -194,8 +191,8 @@ std::string Options::suggestion(const std::string& name) const {
     names.push_back(option.name);
   }
   const std::string near = closest(name, names);
-  if (near.empty()) return "see '" + program_ + " --help'";
-  return "did you mean '" + near + "'? all options: " + program_ + " --help";
+  if (near.empty()) return "see '" + page_of_all() + "'";
+  return "did you mean '" + near + "'? all options: " + page_of_all();
 }
 
 fledge::Json Options::saved() const {
@@ -267,44 +264,35 @@ std::string Options::beginning() const {
   return lines;
 }
 
-std::string Options::ending() const { return "\n" + paragraph("exit status: " + exit_statuses_); }
+std::string Options::page_of_all() const {
+  return program_ + (shown_.empty() ? " --help" : " --help-all");
+}
 
 std::string Options::help_all() const {
+  std::string lines = beginning(), title;
   std::vector<HelpRow> rows;
   for (const Option& option : options_) {
-    const std::string letter = option.letter == 0 ? "" : std::string{'-', option.letter} + ", ";
-    const std::string value = option.argument.empty() ? "" : " " + option.argument;
-    const std::string fallback = option.fallback.empty() ? "" : " [" + option.fallback + "]";
-    rows.emplace_back(letter + option.name + value, option.help + fallback);
+    if (option.group != title) {
+      lines += help_columns(rows) + (rows.empty() ? "" : "\n") + option.group + "\n";
+      title = option.group;
+      rows.clear();
+    }
+    rows.push_back(row_of(option, option.help));
   }
-  rows.emplace_back("-h, --help", "this text; --version: the version");
-  if (!group_.empty())
-    rows.back().second = "one page; --help-all: this text; --version: the version";
-  return beginning() + help_columns(rows) + ending();
+  rows.emplace_back("-h, --help", shown_.empty()
+                                      ? "this text; --version: the version"
+                                      : "in short; --help-all: this text; --version: the version");
+  return lines + help_columns(rows) + "\n" + paragraph("exit status: " + exit_statuses_);
 }
 
 std::string Options::help() const {
-  if (group_.empty()) return help_all();
-  std::string lines = beginning();
-  std::vector<std::string> titles;
+  if (shown_.empty()) return help_all();
+  std::vector<HelpRow> rows;
   for (const Option& option : options_)
-    if (!is_one_of(option.group, titles)) titles.push_back(option.group);
-  for (const std::string& title : titles) {
-    std::string names;
-    for (const Option& option : options_) {
-      if (option.group != title) continue;
-      std::string name = option.letter == 0 ? option.name : std::string{'-', option.letter};
-      if (!option.argument.empty()) name += "\x01" + short_form(option.argument);
-      if (display_width(name) > text_width(stdout) - help_title_columns)
-        std::replace(name.begin(), name.end(), '\x01', ' ');
-      names += (names.empty() ? "" : "  ") + name;
-    }
-    lines += paragraph(names, pad_right("  " + title, help_title_columns));
-  }
-  std::replace(lines.begin(), lines.end(), '\x01', ' ');
-  for (std::size_t at = 0; (at = lines.find(" \n", at)) != std::string::npos;) lines.erase(at, 1);
-  return lines + paragraph("-h, --help, --help-all: what each means; --version",
-                           pad_right("  Help", help_title_columns));
+    if (shown_.contains(option.name))
+      rows.push_back(row_of(option, option.help.substr(0, option.help.find(';'))));
+  return beginning() + help_columns(rows) + "\n" +
+         paragraph("All " + std::to_string(options_.size()) + " options: " + page_of_all());
 }
 
 }  // namespace support

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <set>
 #include <string>
@@ -146,9 +145,11 @@ class Options {
   /// The program with its subcommand ("birds", "fledge gradcheck") and its purpose in one sentence.
   Options(std::string program, std::string purpose);
 
-  /// The options that follow stand under this title. With titles, --help is a page of names and
-  /// --help-all explains them, with their defaults and the exit statuses.
+  /// The options that follow stand under this title in --help-all.
   void group(std::string title) { group_ = std::move(title); }
+  /// --help shows these options alone, each with its meaning up to the first semicolon. --help-all
+  /// shows all.
+  void help_shows(std::set<std::string> names) { shown_ = std::move(names); }
   /// A row. The flag is "--out", or "-o, --out" with a letter. The variable must outlive the
   /// options. A flag inverts its variable. Decimal numbers have a point in every locale.
   template <class T>
@@ -177,10 +178,11 @@ class Options {
   /// around the text.
   void is_text() { options_.back().is_text = true; }
   /// Arguments that are not options, `least` to `most` of them. Without this, none is accepted.
-  /// `last_is_text`: the one of number `most` is a text, as of is_text().
+  /// `last_is_text`: the one of number `most` is a text, as of is_text(). If the placeholder
+  /// begins with DIR, help names one exit status more: 3, unusable input.
   void arguments(std::string placeholder, std::size_t least, std::size_t most,
                  bool last_is_text = false);
-  /// The exit statuses, when there are more than done, failed and wrong usage.
+  /// All exit statuses, when there are others.
   void exit_statuses(std::string text) { exit_statuses_ = std::move(text); }
   /// A line of the help: a command and what it does.
   void example(const std::string& command, const std::string& meaning) {
@@ -215,11 +217,12 @@ class Options {
   void set(const Option& option, std::string_view text) const;
   std::string suggestion(const std::string& name) const;
   std::string usage_of_arguments() const;
+  std::string page_of_all() const;
   std::string beginning() const;
-  std::string ending() const;
 
   std::string program_, purpose_;
   std::vector<Option> options_;
+  std::set<std::string> shown_;  // in --help; none: all
   std::vector<HelpRow> examples_;
   std::string argument_placeholder_, group_;
   std::string exit_statuses_ = "0 done, 1 failed, 2 wrong usage";

@@ -5,13 +5,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <system_error>
-#include <utility>
 
 #include "examples/support/text.h"
 

@@ -130,6 +130,7 @@ Recipe read_rotary(const JsonValue& config) {
     if (from.has("rope_theta")) recipe.rotary_base = rotary_base(from["rope_theta"]);
   if (is_newer && rope.has("rope_type") && rope["rope_type"].string() != "default")
     rope["rope_type"].fail("must be default: got " + rope["rope_type"].shown());
+  if (is_newer) rope.allow_only({"rope_theta", "rope_type"});
   return recipe;
 }
 

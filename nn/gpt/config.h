@@ -4,8 +4,6 @@
 // changes no output is ignored. Any other key is ignored, too, and ModelConfig lists it.
 #pragma once
 
-#include <optional>
-
 #include "nn/gpt/language_model.h"
 #include "nn/io/json.h"
 #include "nn/text/tokenizer.h"

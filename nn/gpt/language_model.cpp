@@ -7,14 +7,11 @@ namespace fledge {
 namespace {
 
 const LanguageModelSizes& checked(const LanguageModelSizes& sizes) {
-  const auto positive = [](const char* what, Dim size) {
+  for (const auto& [what, size] :
+       {std::pair("vocabulary", sizes.vocabulary), std::pair("context", sizes.context),
+        std::pair("layers", sizes.layers), std::pair("heads", sizes.heads),
+        std::pair("width", sizes.width)})
     require<ValueError>(size >= 1, "LanguageModel", what, " must be at least 1: got ", size);
-  };
-  positive("vocabulary", sizes.vocabulary);
-  positive("context", sizes.context);
-  positive("layers", sizes.layers);
-  positive("heads", sizes.heads);
-  positive("width", sizes.width);
   const bool shared = sizes.head_count().keys < sizes.heads;
   require<ValueError>(!shared || (sizes.recipe.values != ValueMatrix::none && !sizes.recipe.tie_qk),
                       "LanguageModel",

@@ -71,11 +71,14 @@ struct LanguageModel {
   LayerNorm ln_f;
   Embedding lm_head;  // only with OutputHead::own
 
-  /// With InitialWeights::none() the weights must then be loaded (weights.h).
+  /// With InitialWeights::none() the weights must then be loaded (weights.h). Throws ValueError for
+  /// sizes that make no model: below 1, heads that do not divide the width, a recipe whose parts
+  /// exclude each other.
   LanguageModel(const LanguageModelSizes& model_sizes, InitialWeights initial);
 
   /// lengths: of the rows, if some are padded at their end (Batch). Only a model without a mask
-  /// needs them: with the mask no token sees the padding after it.
+  /// needs them: with the mask no token sees the padding after it. Throws ShapeError unless ids are
+  /// (B, T ≤ context), and for lengths that are not B; ValueError for ids outside 0 … V − 1.
   Tensor operator()(const Indices& ids, Mode mode = Mode::evaluation(),
                     const std::vector<Dim>& lengths = {}) const;
 

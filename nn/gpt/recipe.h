@@ -23,11 +23,8 @@ enum class Position { none, learned, rotary };
 enum class ValueMatrix { none, learned };  // none: W_V is the identity matrix, and its bias 0
 enum class Heads { none, own_keys };       // none: the output of attention is 0
 enum class Sink { none, learned };         // learned: one number a head, beside the scores
-enum class OutputHead {
-  tied,
-  own
-};                                   // the output projection: the word table, or a table of its own
-enum class Learning { none, full };  // none: a matrix and its bias keep their initial values
+enum class OutputHead { tied, own };  // the output projection: the word table, or its own table
+enum class Learning { none, full };   // none: a matrix and its bias keep their initial values
 
 struct Recipe {
   Masking mask = Masking::causal;

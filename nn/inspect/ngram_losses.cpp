@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -18,112 +17,199 @@ namespace fledge {
 
 namespace {
 
-// A hash of a sequence of tokens is that of all but the last, and the last.
-std::uint64_t extended(std::uint64_t hash, Dim token) {
-  return hash * 0x9E3779B97F4A7C15 + static_cast<std::uint64_t>(token) + 1;
-}
+using Id = std::uint32_t;
+constexpr Id none = ~Id{0};
 
-// A token that is predicted, and where its document begins.
-struct Prediction {
-  Dim token, first;
+// A text as slots, one token each. The boundary between two documents has two: the end of one, which
+// is predicted, and the beginning of the next, which is not.
+struct Slots {
+  std::vector<Id> tokens, depth;  // depth: how many tokens of the document stand before it
+  bool documents = false;
+  Id first = 0;  // the first slot of a stream that is predicted
+
+  bool is_predicted(std::size_t i) const { return documents ? depth[i] > 0 : depth[i] >= first; }
 };
 
-// The predictions from `begin` on. Of a document, every token but the first, which is a boundary.
-std::vector<Prediction> predictions_of(const TokenText& text, Dim begin) {
-  std::vector<Prediction> predictions;
-  for (Dim d = 0; d < text.documents(); ++d) {
-    const auto first = static_cast<Dim>(text.starts[static_cast<std::size_t>(d)]);
-    const auto last = static_cast<Dim>(text.starts[static_cast<std::size_t>(d) + 1]);
-    for (Dim i = first + 1; i <= last; ++i) predictions.push_back({i, first});
-  }
-  if (text.starts.empty())
-    for (Dim i = begin; i < text.size(); ++i) predictions.push_back({i, 0});
-  return predictions;
-}
-
-// The hash of the `history` tokens in front of a prediction. Before a document begins, each token
-// is its boundary; a stream has no tokens there, and then there is no hash.
-std::optional<std::uint64_t> history_hash(const TokenText& text, const Prediction& prediction,
-                                          int history) {
-  if (text.starts.empty() && prediction.token < history) return {};
-  std::uint64_t hash = 0;
-  for (Dim j = prediction.token - history; j < prediction.token; ++j)
-    hash = extended(hash, text.tokens[static_cast<std::size_t>(std::max(j, prediction.first))]);
-  return hash;
-}
-
-// How often n-grams occur in the training text, by their hashes. Sequences with the same hash count
-// as equal. For two different ones the probability of this is 2⁻⁶³.
-using HashCounts = std::unordered_map<std::uint64_t, double>;
-
-// How often the history of a prediction occurs in the training text, and how often this token
-// follows it.
-struct Counts {
-  double history = 0, both = 0;
-};
-
-// Zeros for a prediction that has no full history.
-Counts counts_at(const HashCounts& counted, const TokenText& text, const Prediction& prediction,
-                 int history) {
-  const std::optional<std::uint64_t> hash = history_hash(text, prediction, history);
-  if (!hash) return {};
-  const auto count = [&](std::uint64_t sequence) {
-    const auto entry = counted.find(sequence);
-    return entry == counted.end() ? 0 : entry->second;
-  };
-  return {count(*hash),
-          count(extended(*hash, text.tokens[static_cast<std::size_t>(prediction.token)]))};
-}
-
-// λ for each ⌊log₂ count(h)⌋.
-using Weights = std::array<double, 64>;
-
-std::size_t size_class(const Counts& counts) {
-  return static_cast<std::size_t>(std::ilogb(counts.history));
-}
-
-// Maximises the probability of the counted tokens: Σ ln(λ·share + (1 − λ)·shorter).
-Weights estimate_weights(const std::vector<Counts>& counts, const std::vector<double>& shorter) {
-  // Three times as many rounds change the held-out losses of three texts (verse, Chinese poems,
-  // Python) by −0.0003 to +0.016 nats.
-  constexpr int rounds = 20;
-  Weights weights{};
-  weights.fill(0.5);
-  for (int round = 0; round < rounds; ++round) {
-    Weights sum{}, number{};
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      if (counts[i].history <= 0) continue;
-      const std::size_t size = size_class(counts[i]);
-      const double longer = weights[size] * counts[i].both / counts[i].history;
-      sum[size] += longer / (longer + (1 - weights[size]) * shorter[i]);
-      ++number[size];
+Slots slots_of(const TokenText& text, Dim first = 0) {
+  Slots slots{{}, {}, !text.starts.empty(), static_cast<Id>(first)};
+  const auto add = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      slots.tokens.push_back(static_cast<Id>(text.tokens[i]));
+      slots.depth.push_back(static_cast<Id>(i - begin));
     }
-    for (std::size_t size = 0; size < weights.size(); ++size)
-      if (number[size] > 0) weights[size] = std::clamp(sum[size] / number[size], 0.001, 0.999);
+  };
+  if (text.starts.empty()) add(0, text.tokens.size());
+  for (std::size_t d = 0; d + 1 < text.starts.size(); ++d)
+    add(text.starts[d], text.starts[d + 1] + 1);
+  return slots;
+}
+
+// The n-grams of one length, numbered in the order of (number of the history, last token). The
+// number of a history is that of an n-gram of the length before; there is one without tokens, 0.
+struct Grams {
+  std::vector<std::uint64_t> keys;  // history·2³² + token, ascending
+  std::vector<Id> counts;           // of those predicted in the training text
+  std::vector<bool> begins;         // with its document, so that nothing can stand before it
+  std::vector<Id> train, test;      // the n-gram that ends in each slot; none: not known
+};
+
+// The history of slot i: the n-gram that ends before it. Before a document there are boundaries.
+Id history_at(const Slots& slots, const std::vector<Id>& shorter, std::size_t i) {
+  if (shorter.empty()) return 0;
+  if (slots.documents && slots.depth[i] == 0) return shorter[i];
+  return i == 0 ? none : shorter[i - 1];
+}
+
+std::uint64_t key_at(const Slots& slots, const std::vector<Id>& shorter, std::size_t i) {
+  const std::uint64_t history = history_at(slots, shorter, i);
+  return history << 32 | slots.tokens[i];
+}
+
+Grams longer_grams(const Grams& shorter, const Slots& train, const Slots& test, Id length) {
+  std::vector<std::pair<std::uint64_t, Id>> sorted;  // key, slot
+  for (std::size_t i = 0; i < train.tokens.size(); ++i)
+    if (const std::uint64_t key = key_at(train, shorter.train, i); key >> 32 != none)
+      sorted.emplace_back(key, static_cast<Id>(i));
+  std::sort(sorted.begin(), sorted.end());
+  check_interrupt();
+  Grams grams;
+  grams.train.assign(train.tokens.size(), none);
+  for (const auto& [key, slot] : sorted) {
+    if (grams.keys.empty() || grams.keys.back() != key) {
+      grams.keys.push_back(key);
+      grams.counts.push_back(0);
+      grams.begins.push_back(false);
+    }
+    grams.train[slot] = static_cast<Id>(grams.keys.size() - 1);
+    if (!train.is_predicted(slot)) continue;
+    ++grams.counts.back();
+    grams.begins.back() = train.documents && train.depth[slot] < length;
   }
-  return weights;
+  for (std::size_t i = 0; i < test.tokens.size(); ++i) {
+    const std::uint64_t key = key_at(test, shorter.test, i);
+    const auto found = std::lower_bound(grams.keys.begin(), grams.keys.end(), key);
+    const bool is_known = found != grams.keys.end() && *found == key;
+    grams.test.push_back(is_known ? static_cast<Id>(found - grams.keys.begin()) : none);
+  }
+  return grams;
 }
 
-double mixed_probability(const Weights& weights, const Counts& counts, double shorter) {
-  if (counts.history <= 0) return shorter;
-  const double weight = weights[size_class(counts)];
-  return weight * counts.both / counts.history + (1 - weight) * shorter;
+// D(1), D(2) and D(3) for counts of 3 or more. Where counts of counts do not say, half the count.
+std::array<double, 4> discounts_of(const std::vector<Id>& counts) {
+  std::array<double, 5> number{};  // how many n-grams have this count
+  for (const Id count : counts)
+    if (count >= 1 && count <= 4) ++number[count];
+  std::array<double, 4> discounts{0, 0.5, 1, 1.5};
+  for (std::size_t c = 1; c <= 3; ++c) {
+    if (number[1] == 0 || number[c] == 0 || number[c + 1] == 0) continue;
+    const double count = static_cast<double>(c), share = number[1] / (number[1] + 2 * number[2]);
+    const double taken = count - (count + 1) * share * number[c + 1] / number[c];
+    discounts[c] = std::clamp(taken, 0.1 * count, 0.9 * count);
+  }
+  return discounts;
 }
 
-double mean_of_losses(const std::vector<double>& probabilities) {
-  double loss = 0;
-  for (const double p : probabilities) loss -= std::log(p);
-  return loss / static_cast<double>(probabilities.size());
+// p(t | h) for each slot of the test, from the counts of all n-grams and from `lower`.
+std::vector<double> interpolated(const Grams& grams, const std::vector<Id>& counts,
+                                 const Grams& shorter, const Slots& test,
+                                 const std::vector<double>& lower) {
+  const std::array<double, 4> discounts = discounts_of(counts);
+  const auto discount = [&](Id count) { return discounts[std::min<Id>(count, 3)]; };
+  std::vector<double> total(std::max<std::size_t>(shorter.keys.size(), 1)), taken(total.size());
+  for (std::size_t g = 0; g < counts.size(); ++g) {
+    const std::size_t history = grams.keys[g] >> 32;
+    total[history] += counts[g];
+    taken[history] += discount(counts[g]);
+  }
+  std::vector<double> p = lower;
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    const Id history = history_at(test, shorter.test, i), gram = grams.test[i];
+    if (history == none || total[history] == 0) continue;
+    const Id count = gram == none ? 0 : counts[gram];
+    p[i] = (count - discount(count) + taken[history] * lower[i]) / total[history];
+  }
+  return p;
+}
+
+// Of each n-gram the number of different tokens before it: of the longer ones that end with it. One
+// that begins its document has nothing before it, and keeps its count.
+std::vector<Id> continuations(const Grams& grams, const Grams& longer) {
+  std::vector<Id> counts(grams.counts.size());
+  for (std::size_t g = 0; g < counts.size(); ++g)
+    if (grams.begins[g]) counts[g] = grams.counts[g];
+  std::vector<bool> seen(longer.keys.size());
+  for (std::size_t i = 0; i < longer.train.size(); ++i) {
+    const Id gram = longer.train[i];
+    if (gram == none || longer.counts[gram] == 0 || seen[gram]) continue;
+    seen[gram] = true;
+    if (!grams.begins[grams.train[i]]) ++counts[grams.train[i]];
+  }
+  return counts;
+}
+
+// The losses with 0, 1, … tokens of history, one after the other.
+class Tables {
+ public:
+  Tables(const TokenText& train, const TokenText& test, Dim first, Dim vocabulary)
+      : train_(slots_of(train)), test_(slots_of(test, first)) {
+    lower_.assign(test_.tokens.size(), 1 / static_cast<double>(vocabulary));
+  }
+
+  double next_loss() {
+    Grams longer = longer_grams(grams_, train_, test_, ++length_);
+    if (length_ > 1) {
+      lower_ = interpolated(grams_, continuations(grams_, longer), shorter_, test_, lower_);
+      shorter_ = std::move(grams_);
+    }
+    grams_ = std::move(longer);
+    const std::vector<double> p = interpolated(grams_, grams_.counts, shorter_, test_, lower_);
+    double sum = 0, predicted = 0;
+    for (std::size_t i = 0; i < p.size(); ++i) {
+      if (!test_.is_predicted(i)) continue;
+      sum -= std::log(p[i]);
+      ++predicted;
+    }
+    return sum / predicted;
+  }
+
+ private:
+  Slots train_, test_;
+  Grams shorter_, grams_;  // of the lengths below length_, and of length_
+  Id length_ = 0;
+  std::vector<double> lower_;  // with continuations, of each slot of the test
+};
+
+// The text with several blanks in a row as one space.
+std::string with_single_blanks(std::string_view text) {
+  std::string result;
+  for (const char c : text)
+    if (std::string_view(" \t\n\r\v\f").find(c) == std::string_view::npos)
+      result += c;
+    else if (result.empty() || result.back() != ' ')
+      result += ' ';
+  return result;
+}
+
+// Calls f(number of the first character, passage) for each n characters in a row.
+template <class F>
+void each_passage(std::string_view text, std::size_t n, F f) {
+  std::size_t begin = 0, end = 0;
+  for (std::size_t characters = 1; end < text.size(); ++characters) {
+    if (characters % 65536 == 0) check_interrupt();
+    end += code_point_at(text, end).bytes;
+    if (characters < n) continue;
+    f(characters - n, text.substr(begin, end - begin));
+    begin += code_point_at(text, begin).bytes;
+  }
 }
 
 }  // namespace
 
 std::vector<double> ngram_losses(const TokenText& train, const TokenText& test, Dim vocabulary,
-                                 int most_history,
-                                 const std::function<void(double share)>& progress) {
+                                 int most_history) {
   require<ValueError>(!test.tokens.empty(), "ngram_losses", "the test has no tokens");
-  require<ValueError>(most_history >= 0 && most_history <= 8, "ngram_losses",
-                      "the history must have 0 to 8 tokens: got ", most_history);
+  require<ValueError>(most_history >= 0 && most_history <= 12, "ngram_losses",
+                      "the history must have 0 to 12 tokens: got ", most_history);
   require<ValueError>(train.tokens.empty() || train.starts.empty() == test.starts.empty(),
                       "ngram_losses", "a stream and documents have different histories");
   for (const TokenText* text : {&train, &test})
@@ -135,44 +221,35 @@ std::vector<double> ngram_losses(const TokenText& train, const TokenText& test, 
   const Dim before = test.starts.empty() ? std::min<Dim>(most_history, train.size()) : 0;
   TokenText text{{train.tokens.end() - before, train.tokens.end()}, test.starts};
   text.tokens.insert(text.tokens.end(), test.tokens.begin(), test.tokens.end());
-  const std::vector<Prediction> learned = predictions_of(train, 0);
-  const std::vector<Prediction> predicted = predictions_of(text, before);
-
-  // The probabilities of these tokens: with one left out, and from all counts.
-  std::vector<double> p_learned(learned.size()), p_predicted(predicted.size());
+  Tables tables(train, text, before, vocabulary);
   std::vector<double> losses;
-  constexpr int parts = 3;  // of the work for a history: counting, the weights, the test
-  int done = 0;
-  const auto report = [&] {
-    if (progress) progress(static_cast<double>(++done) / (parts * (most_history + 1)));
-  };
-  for (int history = 0; history <= most_history; ++history) {
-    HashCounts counted;
-    for (const Prediction& prediction : learned)
-      if (const auto hash = history_hash(train, prediction, history)) {
-        ++counted[*hash];
-        ++counted[extended(*hash, train.tokens[static_cast<std::size_t>(prediction.token)])];
-      }
-    report();
-    std::vector<Counts> left_out;
-    for (const Prediction& prediction : learned) {
-      const Counts all = counts_at(counted, train, prediction, history);
-      left_out.push_back({all.history - 1, all.both - 1});
-    }
-    const Weights weights = history == 0 ? Weights{} : estimate_weights(left_out, p_learned);
-    const auto V = static_cast<double>(vocabulary);
-    const auto p = [&](const Counts& counts, double shorter) {
-      return history == 0 ? (counts.both + 1) / (counts.history + V)
-                          : mixed_probability(weights, counts, shorter);
-    };
-    report();
-    for (std::size_t i = 0; i < learned.size(); ++i) p_learned[i] = p(left_out[i], p_learned[i]);
-    for (std::size_t i = 0; i < predicted.size(); ++i)
-      p_predicted[i] = p(counts_at(counted, text, predicted[i], history), p_predicted[i]);
-    losses.push_back(mean_of_losses(p_predicted));
-    report();
-  }
+  for (int history = 0; history <= most_history; ++history) losses.push_back(tables.next_loss());
   return losses;
+}
+
+int best_history(const TokenText& train, Dim vocabulary, int most_history) {
+  constexpr double least_gain = 0.001;  // nats, by each further token
+  const auto documents = static_cast<std::size_t>(train.documents());
+  const std::size_t counted_documents = documents - (documents + 8) / 10, n = train.tokens.size();
+  const std::size_t cut = documents > 0 ? train.starts[counted_documents] : n - n / 10;
+  const auto token = [&](std::size_t i) {
+    return train.tokens.begin() + static_cast<std::ptrdiff_t>(i);
+  };
+  TokenText counted{{token(0), token(documents > 0 ? cut + 1 : cut)}, {}};
+  TokenText measured{{token(cut), token(n)}, {}};
+  for (std::size_t d = 0; d < train.starts.size(); ++d) {
+    if (d <= counted_documents) counted.starts.push_back(train.starts[d]);
+    if (d >= counted_documents) measured.starts.push_back(train.starts[d] - cut);
+  }
+  if (measured.size() < 2) return 0;
+  Tables tables(counted, measured, 0, vocabulary);
+  double least = tables.next_loss();
+  for (int history = 1; history <= most_history; ++history) {
+    const double loss = tables.next_loss();
+    if (loss > least - least_gain) return history - 1;
+    least = loss;
+  }
+  return most_history;
 }
 
 double least_loss(const TokenText& text) {
@@ -207,85 +284,22 @@ double least_loss(const TokenText& text) {
   return sum / predictions;
 }
 
-namespace {
-
-// The characters of a text, several blanks in a row as one space.
-std::u32string characters_of(std::string_view text) {
-  constexpr std::string_view white_space = " \t\n\r\v\f";
-  constexpr char32_t after_unicode = 0x110000;
-  std::u32string characters;
-  for (std::size_t at = 0; at < text.size();) {
-    const CodePoint point = code_point_at(text, at);
-    const bool is_blank = white_space.find(text[at]) != std::string_view::npos;
-    if (!point.valid)
-      characters += static_cast<char32_t>(after_unicode + static_cast<unsigned char>(text[at]));
-    else if (!is_blank)
-      characters += static_cast<char32_t>(point.value);
-    else if (characters.empty() || characters.back() != U' ')
-      characters += U' ';
-    at += point.valid ? point.bytes : 1;
-  }
-  return characters;
-}
-
-// Calls f(position, hash) for each n-gram of a text, in order. The hash is Σ c_i·base^(n−1−i)
-// modulo 2⁶⁴, so two multiplications give the hash of the next n-gram.
-template <class F>
-void each_gram(std::u32string_view text, std::size_t n, F f) {
-  constexpr std::uint64_t base = 0x9E3779B97F4A7C15;
-  std::uint64_t sum = 0, power = 1;  // base^n
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (i % 65536 == 0) check_interrupt();
-    sum = sum * base + text[i] + 1;
-    if (i < n) power *= base;
-    if (i >= n) sum -= power * (std::uint64_t{text[i - n]} + 1);
-    if (i + 1 >= n) f(i + 1 - n, sum);
-  }
-}
-
-// The share of the sample's characters in n-grams that occur in the text. Strings with the same
-// hash count as equal. For two different n-grams the probability of this is 2⁻⁶³.
-double share_in_text(std::u32string_view sample, std::u32string_view text, std::size_t n) {
-  std::unordered_map<std::uint64_t, bool> in_text;  // of each n-gram of the sample
-  // The first 16 bits of these hashes. Most n-grams of the text are not in the sample, and a look
-  // at the bits is ten times as fast as find().
-  std::vector<bool> first_bits(1 << 16);
-  each_gram(sample, n, [&](std::size_t, std::uint64_t hash) {
-    in_text[hash] = false;
-    first_bits[hash >> 48] = true;
+double copied_share(std::string_view sample_text, std::string_view train, std::size_t least) {
+  const std::string sample = with_single_blanks(sample_text), text = with_single_blanks(train);
+  const std::size_t n = std::max<std::size_t>(least, 1);
+  std::unordered_map<std::string_view, bool> in_text;  // of each passage of the sample
+  each_passage(sample, n, [&](std::size_t, std::string_view passage) { in_text[passage] = false; });
+  each_passage(text, n, [&](std::size_t, std::string_view passage) {
+    if (const auto found = in_text.find(passage); found != in_text.end()) found->second = true;
   });
-  each_gram(text, n, [&](std::size_t, std::uint64_t hash) {
-    if (!first_bits[hash >> 48]) return;
-    if (const auto gram = in_text.find(hash); gram != in_text.end()) gram->second = true;
+  std::size_t copied = 0, counted = 0, characters = 0;  // `counted` of them are done with
+  each_passage(sample, n, [&](std::size_t first, std::string_view passage) {
+    characters = first + n;
+    if (!in_text[passage]) return;
+    copied += characters - std::max(first, counted);
+    counted = characters;
   });
-  std::size_t found = 0, counted = 0;  // the first `counted` characters are done with
-  each_gram(sample, n, [&](std::size_t at, std::uint64_t hash) {
-    if (!in_text[hash]) return;
-    found += at + n - std::max(at, counted);
-    counted = at + n;
-  });
-  return found > 0 ? static_cast<double>(found) / static_cast<double>(sample.size()) : 0;
-}
-
-}  // namespace
-
-VerbatimOverlap verbatim_overlap(std::string_view sample_bytes, std::string_view text_bytes,
-                                 std::size_t least) {
-  const std::u32string sample = characters_of(sample_bytes), text = characters_of(text_bytes);
-  least = std::max<std::size_t>(least, 1);
-  // There is a run of `longest` characters, and none of `too_long`.
-  std::size_t longest = 0, too_long = std::min(sample.size(), text.size()) + 1;
-  const auto try_length = [&](std::size_t n) {
-    const double share = share_in_text(sample, text, n);
-    if (share > 0)
-      longest = n;
-    else
-      too_long = std::min(too_long, n);
-    return share;
-  };
-  const double share = try_length(least);
-  while (longest + 1 < too_long) try_length(std::min(2 * longest + 1, (longest + too_long) / 2));
-  return {share, longest};
+  return copied > 0 ? static_cast<double>(copied) / static_cast<double>(characters) : 0;
 }
 
 }  // namespace fledge

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -12,26 +11,29 @@
 namespace fledge {
 
 /// The mean loss in nats over the tokens of `test`, of tables with 0, 1, …, most_history tokens of
-/// history. A table is interpolated with the table of a shorter history (Jelinek & Mercer 1980),
-/// so that a longer history hardly ever gives a larger loss:
+/// history: interpolated modified Kneser-Ney (Kneser & Ney 1995; Chen & Goodman 1999).
 ///
-///   p₀(t) = (count(t) + 1) / (tokens + V)
-///   pₙ(t | h) = λ·count(h, t)/count(h) + (1 − λ)·pₙ₋₁(t | h without its first token)
+///   pₙ(t | h) = (c(h, t) − D(c(h, t)))/c(h) + γ(h)·qₙ₋₁(t | h without its first token)
+///   γ(h) = Σ_t D(c(h, t))/c(h),   c(h) = Σ_t c(h, t),   q₋₁ = 1/V
+///   D(c) = c − (c + 1)·n₁/(n₁ + 2n₂)·n_{c+1}/n_c for c = 1, 2, 3; D(c) = D(3) above, D(0) = 0
 ///
-/// count(h) = 0: pₙ = pₙ₋₁. The weight λ depends on n and on ⌊log₂ count(h)⌋. It is estimated on
-/// the training text by expectation maximisation: each of its tokens is predicted from the counts
-/// without that token (leaving one out; Ney, Essen & Kneser 1994).
+/// c counts n-grams of the training text; n_c of these occur c times. qₙ is pₙ with other counts:
+/// instead of c(h, t) the number of different tokens that stand before h, t. Where n_c or n_{c+1}
+/// is 0, D(c) = c/2; it is kept between 0.1·c and 0.9·c. c(h) = 0: pₙ = qₙ₋₁.
 ///
-/// Stream: `test` follows `train`, so its first tokens have a history too. A token with fewer than
-/// n tokens before it is predicted by pₙ₋₁. Lines: each document is counted separately. Its history
-/// begins with boundaries, as many as needed. Every token of a document and the boundary after it
-/// are predicted. V is the size of the vocabulary, including the boundary. Throws ValueError for a
-/// test without tokens, tokens outside 0 … V − 1, a history outside 0 … 8, and a stream together
-/// with lines. Needs about 150 bytes for each token of `train`, and 25 for each of `test`.
-/// `progress` is called with the share of the work that is done, up to 1.
+/// Stream: `test` follows `train`, so its first tokens have a history too. Lines: each document is
+/// counted separately. Its history begins with boundaries, as many as needed; what begins with its
+/// document keeps its count in q, for nothing else can stand before it. Every token of a document
+/// and the boundary after it are predicted. V is the size of the vocabulary, including the boundary.
+/// Throws ValueError for a test without tokens, tokens outside 0 … V − 1, a history outside 0 … 12,
+/// and a stream together with lines. Needs about 60 bytes for each token of `train`, and 50 for each
+/// of `test`.
 std::vector<double> ngram_losses(const TokenText& train, const TokenText& test, Dim vocabulary,
-                                 int most_history,
-                                 const std::function<void(double share)>& progress = {});
+                                 int most_history);
+
+/// The history that such tables should have: the longest up to which each further token lowers the
+/// loss on a tenth of this text, counted on the rest, by 0.001 nats or more. The tenth is the last one.
+int best_history(const TokenText& train, Dim vocabulary, int most_history);
 
 /// The least loss that a text allows. Where the same beginning goes on in different ways, even a
 /// perfect model has to guess: the least mean loss in nats that any causal model can have over the
@@ -46,21 +48,10 @@ std::vector<double> ngram_losses(const TokenText& train, const TokenText& test, 
 /// without documents: a stream has only one beginning.
 double least_loss(const TokenText& text);
 
-/// Characters are code points of UTF-8; a byte that is not UTF-8 is one character. Several blanks
-/// (spaces, tabs, line ends) in a row count as one space, so no long run consists of blanks alone.
-struct VerbatimOverlap {
-  double share = 0;  // the share of the sample's characters in runs of `least` characters or more
-  std::size_t longest = 0;  // characters of the longest run, which may be shorter than `least`
-};
-
-/// How much of a sample occurs verbatim in the training text: what a model has memorised. The
-/// n-grams (strings of n characters) of the sample are put into a hash table. A rolling hash finds
-/// those that occur in the text (Karp & Rabin 1987).
-///
-/// A run is a part of the sample that occurs in the text; least = 0 counts as 1. The length of the
-/// longest run is found by bisection: at most 2·log2(length of the sample) passes, each in time
-/// linear in both texts. Takes some 64 bytes of memory per character of the sample, and 4 per
-/// character of the text.
-VerbatimOverlap verbatim_overlap(std::string_view sample, std::string_view text, std::size_t least);
+/// How much of a sample occurs verbatim in the training text, what a model has memorised: the share
+/// of its characters in runs of at least `least` (0 counts as 1) that the text has too. Characters
+/// are code points of UTF-8; a byte that is not UTF-8 is one character. Several blanks (spaces, tabs,
+/// line ends) in a row count as one space, so no long run consists of blanks alone.
+double copied_share(std::string_view sample, std::string_view text, std::size_t least);
 
 }  // namespace fledge

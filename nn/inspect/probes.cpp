@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <iterator>
 
@@ -21,6 +20,19 @@ Dim first_difference(const Array& x, const Array& y, Dim first, Dim end) {
   for (Dim t = first; t < end; ++t)
     if (std::memcmp(x.data() + t * V, y.data() + t * V, bytes) != 0) return t;
   return end;
+}
+
+struct PositionPair {
+  Dim from, to;
+};
+
+// All pairs of a token a and a token b before it.
+std::vector<PositionPair> pairs_in(const std::vector<Dim>& window, Dim a, Dim b) {
+  std::vector<PositionPair> found;
+  for (std::size_t i = 0; i < window.size(); ++i)
+    for (std::size_t j = 0; j < i && window[i] == a; ++j)
+      if (window[j] == b) found.push_back({static_cast<Dim>(i), static_cast<Dim>(j)});
+  return found;
 }
 
 }  // namespace
@@ -96,23 +108,6 @@ double FirstLook::association(Dim batch, Dim from, Dim to) const {
   return cosine_similarity(vector_at(passed, from), vector_at(values, to)).item();
 }
 
-namespace {
-
-struct PositionPair {
-  Dim from, to;
-};
-
-// All pairs of a token a and a token b before it.
-std::vector<PositionPair> pairs_in(const std::vector<Dim>& window, Dim a, Dim b) {
-  std::vector<PositionPair> found;
-  for (std::size_t i = 0; i < window.size(); ++i)
-    for (std::size_t j = 0; j < i && window[i] == a; ++j)
-      if (window[j] == b) found.push_back({static_cast<Dim>(i), static_cast<Dim>(j)});
-  return found;
-}
-
-}  // namespace
-
 WatchedPair watch_pair(const LanguageModel& model, const TokenText& text, Dim a, Dim b,
                        Dim most_windows) {
   const NoGrad no_grad;
@@ -124,7 +119,7 @@ WatchedPair watch_pair(const LanguageModel& model, const TokenText& text, Dim a,
   found.similarity = cosine_similarity(row(a), row(b)).item();
 
   Dim windows = 0;
-  for (const auto& [begin, length] : evaluation_windows(text, model.sizes.context)) {
+  for (const auto& [begin, length, skip] : evaluation_windows(text, model.sizes.context)) {
     if (windows == most_windows) break;
     const auto start = text.tokens.begin() + static_cast<std::ptrdiff_t>(begin);
     const std::vector<Dim> window(start, start + length);
@@ -160,7 +155,7 @@ Dim control_of(const TokenText& text, Dim vocabulary, Dim context, Dim a, Dim b)
     ++counts[static_cast<std::size_t>(token)];
   }
   std::vector<bool> is_before(counts.size());
-  for (const auto& [begin, length] : evaluation_windows(text, context)) {
+  for (const auto& [begin, length, skip] : evaluation_windows(text, context)) {
     const auto first = text.tokens.begin() + static_cast<std::ptrdiff_t>(begin);
     const auto last = std::find(std::reverse_iterator(first + length), std::reverse_iterator(first),
                                 a);  // the last a, or the beginning

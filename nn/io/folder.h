@@ -7,7 +7,6 @@
 #pragma once
 
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "nn/io/files.h"

@@ -9,7 +9,6 @@
 #include <type_traits>
 
 #include "nn/io/checksum.h"
-#include "nn/io/json.h"
 
 namespace fledge {
 

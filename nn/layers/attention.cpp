@@ -18,8 +18,7 @@ Tensor split_heads(const Tensor& x, Dim heads) {
 
 /// (…, H, T, D) -> shape, (…, T, H·D)
 Tensor merge_heads(const Tensor& x, const Shape& shape) {
-  const Tensor side_by_side = transpose(x, -3, -2);
-  return reshape(side_by_side, shape);
+  return reshape(transpose(x, -3, -2), shape);
 }
 
 /// (…, T, n·D) -> (…, T, n, D)
@@ -94,6 +93,9 @@ Tensor Attention::qkv(const Tensor& x, Dim first) const {
   require_features("Attention", x, c_attn);
   const Dim qk = x.dim(-1) + key_width(), D = x.dim(-1) / heads.queries;
   const Dim count = heads.queries + heads.keys;
+  require<ValueError>(rotary_base == 0 || D % 2 == 0, "Attention",
+                      "rotary positions need an even head size, width / heads: got ", x.dim(-1),
+                      " / ", heads.queries, "; use other heads, or rotary_base = 0");
   Tensor y = c_attn(x);
   if (qk_norm == QueryKeyNorm::rms) {
     const Tensor both = slice(y, -1, 0, qk), v = slice(y, -1, qk, y.dim(-1));

@@ -1,7 +1,6 @@
 #include "nn/optim/optimizer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 

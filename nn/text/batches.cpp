@@ -14,14 +14,12 @@ TextWindow document(const TokenText& text, Dim d) {
   return {text.starts[at], static_cast<Dim>(text.starts[at + 1] - text.starts[at])};
 }
 
-void require_context(Dim context) {
-  require<ValueError>(context >= 1, "batches", "the context must be at least 1: got ", context);
-}
-
-void append_windows(std::vector<TextWindow>& windows, TextWindow whole, Dim context) {
-  for (Dim at = 0; at < whole.length; at += context)
-    windows.push_back(
-        {whole.begin + static_cast<std::size_t>(at), std::min(context, whole.length - at)});
+void append_windows(std::vector<TextWindow>& windows, TextWindow whole, Dim context, Dim history) {
+  for (Dim at = 0; at < whole.length; at += windows.back().counted()) {
+    const Dim skip = std::min(at, history), begin = at - skip;
+    windows.push_back({whole.begin + static_cast<std::size_t>(begin),
+                       std::min(context, whole.length - begin), skip});
+  }
 }
 
 }  // namespace
@@ -45,7 +43,7 @@ Dim permutation_element(Dim i, Dim n, const Rng& order) {
 
 std::vector<TextWindow> sample_windows(const TokenText& text, Dim batch, Dim context,
                                        std::int64_t step, const Rng& data) {
-  require_context(context);
+  require<ValueError>(context >= 1, "batches", "the context must be at least 1: got ", context);
   require<ValueError>(batch >= 1, "batches", "a batch must have at least 1 row: got ", batch);
   require<ValueError>(step >= 0, "batches", "steps are counted from 0: got ", step);
   std::vector<TextWindow> windows;
@@ -74,11 +72,13 @@ std::vector<TextWindow> sample_windows(const TokenText& text, Dim batch, Dim con
   return windows;
 }
 
-std::vector<TextWindow> evaluation_windows(const TokenText& text, Dim context) {
-  require_context(context);
+std::vector<TextWindow> evaluation_windows(const TokenText& text, Dim context, Dim history) {
+  require<ValueError>(history >= 0 && history < context, "batches",
+                      "the history must be below the context of ", context, ": got ", history);
   std::vector<TextWindow> windows;
-  if (text.starts.empty()) append_windows(windows, {0, text.size() - 1}, context);
-  for (Dim d = 0; d < text.documents(); ++d) append_windows(windows, document(text, d), context);
+  if (text.starts.empty()) append_windows(windows, {0, text.size() - 1}, context, history);
+  for (Dim d = 0; d < text.documents(); ++d)
+    append_windows(windows, document(text, d), context, history);
   return windows;
 }
 
@@ -91,11 +91,11 @@ Batch batch_of(const TokenText& text, std::span<const TextWindow> windows) {
   const auto size = static_cast<std::size_t>(rows * longest);
   std::vector<Dim> inputs(size, text.tokens.front()), targets(size, no_target);
   for (std::size_t row = 0; row < windows.size(); ++row) {
-    const auto [begin, length] = windows[row];
+    const auto [begin, length, skip] = windows[row];
     const auto from = text.tokens.begin() + static_cast<std::ptrdiff_t>(begin);
     const auto to = static_cast<std::ptrdiff_t>(row) * longest;
     std::copy_n(from, length, inputs.begin() + to);
-    std::copy_n(from + 1, length, targets.begin() + to);
+    std::copy(from + skip + 1, from + length + 1, targets.begin() + to + skip);
   }
   return {Indices({rows, longest}, inputs), Indices({rows, longest}, targets), std::move(lengths)};
 }

@@ -22,10 +22,13 @@ struct Batch {
   std::vector<Dim> lengths;  // of the rows, without their padding
 };
 
-/// Tokens begin … begin + length of a text. The last one is only a target: `length` predictions.
+/// Tokens begin … begin + length of a text. The last one is only a target: `length` predictions. The
+/// first `skip` of them are history: they are not counted, and their targets are no_target.
 struct TextWindow {
   std::size_t begin = 0;
-  Dim length = 0;
+  Dim length = 0, skip = 0;
+
+  Dim counted() const { return length - skip; }
 };
 
 /// The windows of one step, drawn with the generator `data`, which is not advanced. Stream: windows
@@ -36,10 +39,11 @@ struct TextWindow {
 std::vector<TextWindow> sample_windows(const TokenText& text, Dim batch, Dim context,
                                        std::int64_t step, const Rng& data);
 
-/// Adjacent windows that predict every token of a text exactly once, except the first token of a
+/// Windows that count every token of a text exactly once, in order, except the first token of a
 /// stream and the boundary before a document. Each window has `context` predictions, or fewer at
-/// the end of the text or document. Throws ValueError if context is below 1.
-std::vector<TextWindow> evaluation_windows(const TokenText& text, Dim context);
+/// the end of the text or document. The first `history` of them are skipped, but none of the first
+/// window of a stream or document. Throws ValueError unless 0 ≤ history < context.
+std::vector<TextWindow> evaluation_windows(const TokenText& text, Dim context, Dim history = 0);
 
 /// Windows as rows; T is the longest length. Shorter rows are padded at their end: inputs with the
 /// first token of the text (for lines, the boundary), targets with no_target. Throws ValueError if

@@ -1,7 +1,6 @@
 #include "nn/text/byte_pairs.h"
 
 #include <algorithm>
-#include <functional>
 #include <queue>
 
 #include "nn/text/pieces.h"

@@ -108,10 +108,8 @@ CorpusFacts facts_of(const Corpus& corpus, std::string_view text) {
     const auto characters = std::count_if(line.begin(), line.end(), [](unsigned char byte) {
       return (byte & 0xC0) != 0x80;  // a byte of UTF-8 that begins a character
     });
-    const bool is_repeated = in_train.contains(line);
-    facts.repeated += is_repeated;
     all += characters;
-    repeated += is_repeated ? characters : 0;
+    repeated += in_train.contains(line) ? characters : 0;
   }
   if (all > 0) facts.repeated_share = static_cast<double>(repeated) / static_cast<double>(all);
   return facts;

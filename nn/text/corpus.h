@@ -5,7 +5,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -44,11 +43,11 @@ struct CorpusOptions {
 };
 
 struct CorpusFacts {
-  Dim bytes = 0;      // of the text
-  Dim documents = 0;  // lines that are not blank
-  Dim symbols = 0;    // distinct symbols in the text
-  Dim repeated = 0;   // whole lines of the validation part that are also in the training part
-  double repeated_share = 0;  // of the characters of the validation part, line ends not counted
+  Dim bytes = 0;              // of the text
+  Dim documents = 0;          // lines that are not blank
+  Dim symbols = 0;            // distinct symbols in the text
+  double repeated_share = 0;  // of the validation part's characters without line ends: in whole
+                              // lines that are also in the training part
   Dim unseen = 0;  // tokens of the validation part that do not occur in the training part
 };
 

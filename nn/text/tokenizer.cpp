@@ -1,6 +1,5 @@
 #include "nn/text/tokenizer.h"
 
-#include <algorithm>
 #include <array>
 #include <set>
 #include <utility>

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <functional>
 #include <limits>
 #include <map>
@@ -95,6 +94,8 @@ struct UnknownSymbols {
   Dim unknown = 0, all = 0;           // symbols of the text
   std::size_t first = 0;              // the first byte of the first unknown one
   std::string rest;                   // the text without them; a blank in the place of each word
+
+  double share() const { return double(unknown) / double(std::max<Dim>(all, 1)); }
 };
 
 class Tokenizer {

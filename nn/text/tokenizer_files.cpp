@@ -332,9 +332,6 @@ std::vector<SpecialToken> tokens_beside(const Folder& folder) {
   return all;
 }
 
-// No symbol is longer than a character, so none is this one.
-constexpr const char* unknown_word = "<unknown symbol>";
-
 // The name of each number; "" if it has none.
 std::vector<std::string> symbol_names(const Tokenizer& tokenizer) {
   if (tokenizer.kind() == Tokens::character) return tokenizer.symbols();
@@ -399,7 +396,7 @@ Json::Members byte_parts(const Tokenizer& tokenizer, const std::vector<std::stri
 }
 
 // Each character is a piece of its own. A model WordLevel gives an error for an unknown symbol,
-// because `unknown_word` is none of them.
+// because its unk_token, longer than a character, is none of them.
 Json::Members character_parts(const std::vector<std::string>& names) {
   return {{"pre_tokenizer", Json::object({{"type", "Split"},
                                           {"pattern", Json::object({{"Regex", "[\\s\\S]"}})},
@@ -409,7 +406,7 @@ Json::Members character_parts(const std::vector<std::string>& names) {
           {"decoder", Json::object({{"type", "Fuse"}})},
           {"model", Json::object({{"type", "WordLevel"},
                                   {"vocab", vocabulary_json(names)},
-                                  {"unk_token", unknown_word}})}};
+                                  {"unk_token", "<unknown symbol>"}})}};
 }
 
 std::string tokenizer_json_text(const Tokenizer& tokenizer, const std::vector<std::string>& names) {

@@ -16,16 +16,17 @@ namespace {
 // poems 4.67 (4.72), plays of 1.1 MB 1.67 (1.78), names in lines 1.99 (2.05).
 constexpr TrainingDefaults of_tiny_text{1, 2, 32, 32, 8, 0.004, 0.1, 0.1, 100};
 constexpr TrainingDefaults of_small_text{2, 4, 64, 64, 16, 0.004, 0.1, 0.1, 60};
-constexpr TrainingDefaults of_text{4, 4, 128, 128, 16, 0.004, 0.1, 0.1, 40};
-constexpr TrainingDefaults of_large_text{4, 4, 128, 128, 16, 0.004, 0, 0.1, 40};
 // Each symbol is seen so seldom that the model soon knows the text by heart. A smaller rate, more
 // dropout and more weight decay slow this down.
 constexpr TrainingDefaults of_rare_symbols{4, 4, 128, 64, 12, 0.002, 0.15, 3, 20};
 constexpr TrainingDefaults of_short_lines{4, 4, 64, 32, 64, 0.004, 0.05, 0.1, 24};
 
-constexpr Dim small_tokens = 40'000, large_tokens = 400'000;
-constexpr Dim seldom = 100;  // training tokens for each symbol
-constexpr Dim short_line = 32;
+// Of 110,000 characters of verse, seen 24 times, the loss is 1.465 with a dropout of 0.25 and 1.53
+// with 0.1.
+constexpr TrainingDefaults of_text(Dim tokens) {
+  const double dropout = tokens < 200'000 ? 0.25 : tokens < 400'000 ? 0.1 : 0;
+  return {4, 4, 128, 128, 16, 0.004, dropout, 0.1, 40};
+}
 
 // Heads that divide the width, or a width that the heads divide: one of them may be given. Rotary
 // positions need an even quotient, and shared keys heads in groups.
@@ -56,10 +57,9 @@ TrainingDefaults defaults_for(const Corpus& corpus) {
   const Dim tokens = corpus.train.size(), longest = longest_document(corpus.train);
   TrainingDefaults row = tokens < tiny_tokens                        ? of_tiny_text
                          : tokens < seldom * corpus.tokenizer.size() ? of_rare_symbols
-                         : tokens < small_tokens                     ? of_small_text
-                         : longest > 0 && longest <= short_line      ? of_short_lines
-                         : tokens < large_tokens                     ? of_text
-                                                                     : of_large_text;
+                         : tokens < 40'000                           ? of_small_text
+                         : longest > 0 && longest <= 32              ? of_short_lines
+                                                                     : of_text(tokens);
   if (longest == 0) {
     row.context = std::min(row.context, std::max<Dim>(tokens - 1, 1));
   } else if (longest < row.context) {  // shorter windows, and as many more of them

@@ -18,6 +18,7 @@ struct TrainingDefaults {
 
 /// A shorter training text, in tokens, is soon known by heart.
 inline constexpr Dim tiny_tokens = 10'000;
+inline constexpr Dim seldom = 100;  // fewer training tokens for each symbol are rare symbols
 
 /// Chosen from the number of training tokens, of symbols, and from the longest document.
 TrainingDefaults defaults_for(const Corpus& corpus);

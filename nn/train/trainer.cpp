@@ -49,13 +49,45 @@ std::vector<Real*> places_for(const LanguageModel& model, const std::vector<Arra
 
 Dim targets_of(const std::vector<TextWindow>& windows) {
   Dim targets = 0;
-  for (const TextWindow& window : windows) targets += window.length;
+  for (const TextWindow& window : windows) targets += window.counted();
   return targets;
 }
 
 void copy_weights(const std::vector<Array>& weights, const std::vector<Real*>& places) {
   for (std::size_t p = 0; p < weights.size(); ++p)
     std::copy(weights[p].data(), weights[p].data() + weights[p].size(), places[p]);
+}
+
+// mean_loss(), which records gradients unless a NoGrad is active. The loss of each window is
+// computed separately, and the losses are added in the order of the text. So the sum does not
+// depend on the batch size.
+double loss_over_windows(const LanguageModel& model, const TokenText& text, Dim batch,
+                         Dim max_windows, Dim history) {
+  const std::vector<TextWindow> windows = evaluation_windows(text, model.sizes.context, history);
+  require<ValueError>(batch >= 1, "mean_loss", "batch must be at least 1: got ", batch);
+  require<ValueError>(!windows.empty(), "mean_loss",
+                      "the text must have at least 2 tokens, of which the second is guessed: got ",
+                      text.size());
+  const auto all = static_cast<Dim>(windows.size());
+  const Dim passes = ceil_div(all, batch);
+  const Dim wanted = max_windows > 0 ? std::min(passes, ceil_div(max_windows, batch)) : passes;
+  double sum = 0, tokens = 0;
+  for (Dim pass = 0; pass < wanted; ++pass) {
+    check_interrupt();
+    const Dim first = pass * passes / wanted * batch;
+    const std::span<const TextWindow> part(windows.data() + first,
+                                           static_cast<std::size_t>(std::min(batch, all - first)));
+    const Batch batch_of_part = batch_of(text, part);
+    const Tensor logits = model(batch_of_part.inputs, Mode::evaluation(), batch_of_part.lengths);
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      const auto row = static_cast<Dim>(i), counted = part[i].counted();
+      const Tensor own = slice(slice(logits, 0, row, row + 1), 1, 0, part[i].length);
+      const Batch alone = batch_of(text, part.subspan(i, 1));
+      sum += static_cast<double>(counted) * cross_entropy(own, alone.targets, no_target).item();
+      tokens += static_cast<double>(counted);
+    }
+  }
+  return sum / tokens;
 }
 
 }  // namespace
@@ -229,45 +261,10 @@ void set_weights(const LanguageModel& model, const std::vector<Array>& weights) 
   copy_weights(weights, places_for(model, weights));
 }
 
-namespace {
-
-// mean_loss(), which records gradients unless a NoGrad is active. The loss of each window is
-// computed separately, and the losses are added in the order of the text. So the sum does not
-// depend on the batch size.
-double loss_over_windows(const LanguageModel& model, const TokenText& text, Dim batch,
-                         Dim max_windows) {
-  const std::vector<TextWindow> windows = evaluation_windows(text, model.sizes.context);
-  require<ValueError>(batch >= 1, "mean_loss", "batch must be at least 1: got ", batch);
-  require<ValueError>(!windows.empty(), "mean_loss",
-                      "the text must have at least 2 tokens, of which the second is guessed: got ",
-                      text.size());
-  const auto all = static_cast<Dim>(windows.size());
-  const Dim passes = ceil_div(all, batch);
-  const Dim wanted = max_windows > 0 ? std::min(passes, ceil_div(max_windows, batch)) : passes;
-  double sum = 0, tokens = 0;
-  for (Dim pass = 0; pass < wanted; ++pass) {
-    check_interrupt();
-    const Dim first = pass * passes / wanted * batch;
-    const std::span<const TextWindow> part(windows.data() + first,
-                                           static_cast<std::size_t>(std::min(batch, all - first)));
-    const Batch batch_of_part = batch_of(text, part);
-    const Tensor logits = model(batch_of_part.inputs, Mode::evaluation(), batch_of_part.lengths);
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      const auto row = static_cast<Dim>(i), length = part[i].length;
-      const Tensor own = slice(slice(logits, 0, row, row + 1), 1, 0, length);
-      const Batch alone = batch_of(text, part.subspan(i, 1));
-      sum += static_cast<double>(length) * cross_entropy(own, alone.targets, no_target).item();
-      tokens += static_cast<double>(length);
-    }
-  }
-  return sum / tokens;
-}
-
-}  // namespace
-
-double mean_loss(const LanguageModel& model, const TokenText& text, Dim batch, Dim max_windows) {
+double mean_loss(const LanguageModel& model, const TokenText& text, Dim batch, Dim max_windows,
+                 Dim history) {
   const NoGrad no_grad;
-  return loss_over_windows(model, text, batch, max_windows);
+  return loss_over_windows(model, text, batch, max_windows, history);
 }
 
 double Trainer::loss_on(const TokenText& text, Dim batch, Dim max_windows) const {
@@ -275,7 +272,7 @@ double Trainer::loss_on(const TokenText& text, Dim batch, Dim max_windows) const
   if (std::isfinite(loss)) return loss;
   throw_diverged(
       "the held-out loss became " + not_finite(loss) + " after step " + std::to_string(done_),
-      [&] { loss_over_windows(model_, text, batch, max_windows); });
+      [&] { loss_over_windows(model_, text, batch, max_windows, 0); });
 }
 
 }  // namespace fledge

@@ -122,10 +122,11 @@ std::vector<Array> weights_of(const LanguageModel& model);
 /// has changed.
 void set_weights(const LanguageModel& model, const std::vector<Array>& weights);
 
-/// The mean loss in nats over every token of a text, each predicted once (evaluation_windows()). If
-/// `max_windows` is not 0, it is rounded up to whole batches, and at most so many windows are used:
-/// the batches are evenly spaced, the windows of a batch are adjacent. Records no gradients. Over
-/// all windows, the result has the same bits for any batch size.
-double mean_loss(const LanguageModel& model, const TokenText& text, Dim batch, Dim max_windows = 0);
+/// The mean loss in nats over every token of a text, each counted once (evaluation_windows(), with
+/// this `history`). If `max_windows` is not 0, it is rounded up to whole batches, and at most so many
+/// windows are used: the batches are evenly spaced, the windows of a batch are adjacent. Records no
+/// gradients. Over all windows, the result has the same bits for any batch size.
+double mean_loss(const LanguageModel& model, const TokenText& text, Dim batch, Dim max_windows = 0,
+                 Dim history = 0);
 
 }  // namespace fledge

@@ -1,7 +1,5 @@
 #include "nn/train/training_export.h"
 
-#include <algorithm>
-
 #include "engine/autograd.h"
 #include "nn/io/json.h"
 #include "nn/io/safetensors.h"

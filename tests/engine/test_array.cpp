@@ -1,7 +1,6 @@
 #include "engine/array.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <sstream>

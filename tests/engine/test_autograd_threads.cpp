@@ -1,4 +1,3 @@
-#include <stdexcept>
 #include <thread>
 
 #include "engine/autograd.h"

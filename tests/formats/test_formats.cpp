@@ -195,7 +195,7 @@ std::string corpus_report(const std::string& given, const std::string& text) {
          corpus.tokenizer.decode(corpus.valid.tokens) + "|" + std::to_string(facts.bytes) +
          " bytes, " + std::to_string(facts.documents) + " documents, " +
          std::to_string(facts.symbols) + " symbols, " + std::to_string(facts.unseen) + " unseen, " +
-         std::to_string(facts.repeated) + " repeated " + json_number(facts.repeated_share);
+         "repeated " + json_number(facts.repeated_share);
 }
 
 using Text = const std::string&;
@@ -253,12 +253,11 @@ const std::map<std::string, std::function<std::string(Text given, Text text)>> f
            joined_with(" ", numbers, [](Real number) { return json_number(value_of(number)); });
        return shown + (stops && !shown.empty() ? " stop" : stops ? "stop" : "");
      }},
-    {"verbatim overlap",
+    {"copied share",
      [](Text given, Text text) {
        const std::size_t bar = text.find(" | ");
-       const VerbatimOverlap found =
-           verbatim_overlap(text.substr(0, bar), text.substr(bar + 3), std::stoul(given));
-       return json_number(found.share) + " " + std::to_string(found.longest);
+       return json_number(
+           copied_share(text.substr(0, bar), text.substr(bar + 3), std::stoul(given)));
      }},
     {"json number written",
      [](Text given, Text text) {

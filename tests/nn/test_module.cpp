@@ -168,16 +168,16 @@ TEST_CASE("Recipe: the words of its parts, and for which none GPT-2's formula co
   CHECK((forms_of(any) == std::vector{forms.back()} && !any.is_gpt2()));
   any.key_heads = 2;
   CHECK((forms_of(any).size() == 2 && forms_of(any)[0].second == "2"));
-  CHECK(forms == std::vector<std::pair<std::string, std::string>>{{"positions", "rotary"},
-                                                                  {"norm", "rms"},
-                                                                  {"mlp", "swiglu"},
-                                                                  {"mlp", "relu2"},
-                                                                  {"qk_norm", "rms"},
-                                                                  {"sink", "learned"},
-                                                                  {"exclusive", "own_value"},
-                                                                  {"head", "own"},
-                                                                  {"window", "4"}});
+  using Form = std::pair<std::string, std::string>;
+  CHECK(forms == std::vector{Form("positions", "rotary"), Form("norm", "rms"),
+                             Form("mlp", "swiglu"), Form("mlp", "relu2"), Form("qk_norm", "rms"),
+                             Form("sink", "learned"), Form("exclusive", "own_value"),
+                             Form("head", "own"), Form("window", "4")});
   CHECK((words_of_none(Recipe()).empty() && Recipe().is_gpt2() && !Recipe().sees_later_tokens()));
+  LanguageModelSizes sizes{.vocabulary = 2, .context = 2, .bias = Bias::without, .recipe = llama()};
+  CHECK(sizes.family() == Family::llama);
+  sizes.recipe.window = 4;
+  CHECK(sizes.family() == Family::none);
   CHECK_FALSE(Recipe{.key_heads = 1}.is_gpt2());
   CHECK_FALSE(Recipe{.sink = Sink::learned}.is_gpt2());
   const Recipe blind{.mask = Masking::none, .heads = Heads::none};

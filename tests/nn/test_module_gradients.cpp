@@ -39,7 +39,8 @@ struct Twice {
 
 struct Forgetful {
   Linear listed, forgotten;
-  Tensor operator()(const Tensor& x) const { return forgotten(listed(x)); }
+  double factor = 1;
+  Tensor operator()(const Tensor& x) const { return forgotten(exaggerated(listed(x), factor)); }
   void visit(auto&& f) const { f("listed", listed); }
 };
 
@@ -81,6 +82,9 @@ TEST_CASE("gradcheck of a module sees a part that visit() has forgotten") {
   const GradcheckReport report = gradcheck(module, uniform({2, 3}, 1));
   CHECK_FALSE(report.ok);
   CHECK_THAT(report.problem, ContainsSubstring("(3, 4)") && ContainsSubstring("visit()"));
+  // A wrong gradient comes first.
+  const Forgetful wrong{module.listed, module.forgotten, 3};
+  CHECK_THAT(gradcheck(wrong, uniform({2, 3}, 1)).problem, !ContainsSubstring("visit()"));
   // Another module may take part in f.
   CHECK(gradcheck(module.listed, [&] { return module(Tensor(uniform({2, 3}, 1))); }).ok);
 }

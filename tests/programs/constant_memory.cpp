@@ -278,7 +278,9 @@ bool same_weights(const LanguageModel& a, const LanguageModel& b) {
 void failed_allocations_change_nothing() {
   const auto made = [] {
     Rng rng(1);
-    return LanguageModel({.vocabulary = 3, .context = 6, .layers = 3, .heads = 2, .width = 8}, rng);
+    LanguageModelSizes sizes{.vocabulary = 3, .context = 6, .layers = 3, .heads = 2, .width = 8};
+    sizes.recipe.key_heads = 1;
+    return LanguageModel(sizes, rng);
   };
   const LanguageModel model = made();
   Decoder reads(model), undisturbed_reads(model);

@@ -103,10 +103,9 @@ def killed_after(step, *command):
 def losses_of_fledge(text, began, *options):
     """Of a run that ends in the folder `began` after BEFORE steps, and that a copy continues."""
     continued = began.with_name(began.name + "-continued")
-    run(build / "fledge", "train", text, "-o", began, "--steps", BEFORE, *options, "-q",
-        "--no-progress")
+    run(build / "fledge", "train", text, "-o", began, "--steps", BEFORE, *options, "-q")
     shutil.copytree(began, continued)
-    run(build / "fledge", "train", "--resume", continued, "--steps", AFTER, "-q", "--no-progress")
+    run(build / "fledge", "train", "--resume", continued, "--steps", AFTER, "-q")
     rows = csv.DictReader(run(build / "fledge", "plot", continued, "--csv").splitlines())
     return {int(row["step"]): float(row["loss"]) for row in rows}
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "examples/fledge/attention.h"
 #include "examples/fledge/train/source.h"
 
 namespace fledge::train {
@@ -11,7 +10,8 @@ namespace {
 
 using Members = Json::Members;
 
-constexpr const char* table_names[] = {"unigram", "bigram", "trigram", "fourgram"};
+constexpr const char* table_names[] = {"unigram", "bigram",    "trigram",   "fourgram", "fivegram",
+                                       "sixgram", "sevengram", "eightgram", "ninegram"};
 
 Json as_json(const Baselines& baselines) {
   Members members{{"uniform", baselines.uniform}};
@@ -47,7 +47,6 @@ Members members_of(const Started& e) {
           {"baselines", as_json(e.baselines)}};
 }
 Members members_of(const Stepped& e) {
-  if (!e.is_logged) return {};
   Members members{{"type", "step"}, {"step", e.step.number}, {"loss", as_float(e.step.loss)}};
   if (e.held_out) members.emplace_back("held_out_loss", as_float(*e.held_out));
   members.emplace_back("lr", as_float(e.step.rate));
@@ -104,6 +103,30 @@ Members members_of(const Ended& e) {
           {"baselines", as_json(e.baselines)}};
 }
 
+void add_event(RunCurves& run, const JsonValue& event) {
+  const std::string type = event["type"].string();
+  if (type == "start") {
+    const JsonValue tables = event["baselines"];
+    run.guessing = tables["uniform"].number();
+    run.counting.clear();
+    tables.each_member([&](const std::string& name, const JsonValue& loss) {
+      if (name != "uniform") run.counting.push_back(loss.number());
+    });
+  } else if (type == "overfitting") {
+    run.overfits_since = event["since"].number();
+  } else if (type == "step" || type == "eval") {
+    if (type == "step") {
+      std::vector<std::string>& row = run.steps.emplace_back();
+      for (const char* name : {"step", "loss", "held_out_loss", "lr", "grad_norm"})
+        row.push_back(event.find(name).is_null() ? "" : event[name].shown());
+    }
+    const char* const key = type == "step" ? "loss" : "held_out_loss";
+    if (event[key].is_null()) return;  // a loss that is not finite
+    (type == "step" ? run.training : run.held_out)
+        .emplace_back(event["step"].number(), event[key].number());
+  }
+}
+
 }  // namespace
 
 EventLine line_of(const Event& event) {
@@ -127,33 +150,6 @@ std::optional<std::pair<double, double>> RunCurves::best() const {
   return *std::min_element(points.begin(), points.end(),
                            [](const auto& a, const auto& b) { return a.second < b.second; });
 }
-
-namespace {
-
-void add_event(RunCurves& run, const JsonValue& event) {
-  const std::string type = event["type"].string();
-  if (type == "start") {
-    const JsonValue tables = event["baselines"];
-    run.guessing = tables["uniform"].number();
-    run.counting.clear();
-    for (const char* name : table_names)
-      if (tables.has(name)) run.counting.push_back(tables[name].number());
-  } else if (type == "overfitting") {
-    run.overfits_since = event["since"].number();
-  } else if (type == "step" || type == "eval") {
-    if (type == "step") {
-      std::vector<std::string>& row = run.steps.emplace_back();
-      for (const char* name : {"step", "loss", "held_out_loss", "lr", "grad_norm"})
-        row.push_back(event.find(name).is_null() ? "" : event[name].shown());
-    }
-    const char* const key = type == "step" ? "loss" : "held_out_loss";
-    if (event[key].is_null()) return;  // a loss that is not finite
-    (type == "step" ? run.training : run.held_out)
-        .emplace_back(event["step"].number(), event[key].number());
-  }
-}
-
-}  // namespace
 
 RunCurves curves_of_events(std::string_view lines) {
   RunCurves run;

@@ -32,7 +32,6 @@ struct Started {
 struct Stepped {
   Trainer::Step step = {};
   std::optional<double> held_out;
-  bool is_logged = false;  // by --log-every; otherwise it is no line
 };
 /// The losses of the same model on both parts of the text.
 struct Evaluated {

@@ -9,7 +9,6 @@
 #include "examples/fledge/train/run.h"
 #include "examples/fledge/train/source.h"
 #include "examples/support/run_main.h"
-#include "examples/support/text.h"
 #include "nn/generate/sampler.h"
 #include "nn/inspect/ngram_losses.h"
 #include "nn/train/defaults.h"
@@ -92,62 +91,22 @@ std::string draw_sample(const Trainer& trainer, const TrainConfig& config, const
 
 namespace {
 
-constexpr std::string_view line_break_mark = "⏎";
-
-// The text on one line: what printable() changes, and a mark for each line break.
-std::string on_one_line(std::string_view text, bool unicode) {
-  std::string line;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find_first_of("\n\t", at), text.size());
-    line += printable(text.substr(at, end - at));
-    if (end < text.size()) line += text[end] == '\t' ? " " : unicode ? line_break_mark : "\\n";
-    at = end + 1;
-  }
-  return line;
-}
-
-// The number of bytes at the beginning of the text that fit into the columns. With `keeps_words`
-// they end at the last blank or line break, if there is one after the first third.
-std::size_t fitting(std::string_view text, int columns, bool keeps_words) {
+// The number of bytes at the beginning of the line that fit into the columns. They end at the last
+// blank, if there is one after the first third.
+std::size_t fitting(std::string_view line, int columns) {
   int used = 0;
   std::size_t end = 0;
-  while (end < text.size()) {
-    const std::size_t bytes = code_point_at(text, end).bytes;
-    used += display_width(text.substr(end, bytes));
+  while (end < line.size()) {
+    const std::size_t bytes = code_point_at(line, end).bytes;
+    used += display_width(line.substr(end, bytes));
     if (used > columns) break;
     end += bytes;
   }
   end = std::max<std::size_t>(end, 1);
-  if (!keeps_words || end == text.size() || text[end] == ' ') return end;
-  for (std::size_t at = end; at > end / 3; --at)
-    if (text[at] == ' ' || text.substr(0, at).ends_with(line_break_mark)) return at;
-  return end;
+  if (end == line.size()) return end;
+  const std::size_t blank = line.rfind(' ', end);
+  return blank != std::string_view::npos && blank > end / 3 ? blank : end;
 }
-
-}  // namespace
-
-std::string sample_rows(std::string_view text, int columns, int indent, int most_rows,
-                        bool unicode) {
-  const std::string line = on_one_line(text, unicode),
-                    margin(static_cast<std::size_t>(indent), ' ');
-  std::string_view rest = line;
-  std::string rows;
-  for (int row = 1; row <= most_rows; ++row) {
-    const bool is_last = row == most_rows;
-    const int width = columns - indent - (is_last ? 3 : 0);  // room for "..."
-    const bool fits = display_width(rest) <= columns - indent;
-    const std::size_t end = fits ? rest.size() : fitting(rest, width, most_rows > 1);
-    const std::size_t last = rest.substr(0, end).find_last_not_of(' ');
-    rows += (row > 1 ? "\n" : "") + margin + std::string(rest.substr(0, last + 1));
-    rest.remove_prefix(end);
-    if (rest.starts_with(' ')) rest.remove_prefix(1);
-    if (fits) break;
-    if (is_last) rows += unicode ? "…" : "...";
-  }
-  return rows;
-}
-
-namespace {
 
 constexpr std::size_t long_stretch = 20;  // characters; shorter ones are common phrases
 constexpr Dim longest_sample = 200;
@@ -177,26 +136,6 @@ TokenText part_of(const TokenText& text, Dim most, bool is_end) {
   return part;
 }
 
-// Of a long text, the tables are counted and measured on a part: the last tokens of the training
-// stream and the first ones held out, or every n-th document of lines.
-void count_baselines(Run& run) {
-  constexpr Dim most_counted = 2'000'000, most_measured = 1'000'000;
-  const Corpus& corpus = run.corpus;
-  Baselines& result = run.baselines;
-  const Dim V = corpus.tokenizer.size();
-  result.uniform = std::log(static_cast<double>(V));
-  const bool holds_out = run.holds_out();
-  const TokenText train = part_of(corpus.train, most_counted, true);
-  const TokenText test =
-      holds_out ? part_of(corpus.valid, most_measured, false) : part_of(train, most_measured, true);
-  if (train.size() < corpus.train.size() || (holds_out && test.size() < corpus.valid.size())) {
-    result.counted = train.size();
-    result.measured = test.size();
-  }
-  result.counting = ngram_losses(
-      train, test, V, 3, [&](double share) { run.screen->show_work("Counting tables", share); });
-}
-
 // The sizes of the text, and how much of it is held out: "poems.txt has 94,000 bytes: …".
 std::string text_report(const Run& run) {
   const Corpus& corpus = run.corpus;
@@ -206,54 +145,57 @@ std::string text_report(const Run& run) {
   if (files.empty() || files[0] == "-")  // "The built-in text has"
     text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
   else if (files.size() > 1)
-    text = "The " + thousands(std::ssize(files)) + " files have";
+    text = thousands(std::ssize(files)) + " files (" + list_of(files, 6) + ") have";
   const auto size = [](const TokenText& part) { return static_cast<Dim>(part.tokens.size()); };
+  const std::int64_t whole = run.config.whole_bytes, read = run.config.read_bytes;
+  if (read > 0 && whole > std::max(read, corpus.facts.bytes))
+    text += " " + counted(whole, "byte") + "; pieces from everywhere are read (--read):";
   text += " " + counted(corpus.facts.bytes, "byte");
   if (!corpus.train.starts.empty()) text += ", " + counted(corpus.facts.documents, "line");
   text += ": " + counted(size(corpus.train) + size(corpus.valid), token) + ", " +
-          thousands(corpus.tokenizer.size()) + " different.";
-  if (corpus.valid.size() > 0)
-    text += " " + thousands(size(corpus.valid)) +
-            " are held out: they measure the model and do not train it.";
+          thousands(corpus.tokenizer.size()) + " different";
+  if (corpus.valid.size() > 0) text += "; " + thousands(size(corpus.valid)) + " are held out";
+  return text + ".";
+}
+
+// What makes the held-out loss differ from the loss of an unseen text: repeated lines, if they are
+// more than a tenth of it, and tokens that only the held-out part has. "": none.
+std::string split_report(const Run& run) {
+  const CorpusFacts& facts = run.corpus.facts;
+  constexpr double most_share = 0.1;
+  std::string text;
+  if (!run.config.texts.empty() && run.corpus.train.size() < tiny_tokens)
+    text = "The text is very short: the model soon knows it by heart.\n";
+  if (facts.repeated_share > most_share)
+    text += formatted("%.0f %%", 100 * facts.repeated_share) +
+            " of the held-out characters are lines of the training text too: the held-out loss is "
+            "too low. Remove repeated lines.\n";
+  if (facts.unseen > 0)
+    text += counted(facts.unseen, "held-out " + token_of(run)) + " never " +
+            (facts.unseen == 1 ? "occurs" : "occur") + " in the training text.";
+  if (text.ends_with('\n')) text.pop_back();
   return text;
 }
 
-// What makes the held-out loss differ from the loss of an unseen text: repeated lines, with a
-// warning if they are more than a tenth of it, and tokens that only the held-out part has. "":
-// none.
-std::string split_report(const Run& run) {
-  const CorpusFacts& facts = run.corpus.facts;
-  const std::string folder = run.config.folder();
-  std::string text;
-  if (facts.repeated > 0) {
-    constexpr double most_share = 0.1;
-    const double percent = 100 * facts.repeated_share;
-    text = counted(facts.repeated, "held-out line") + " also " +
-           (facts.repeated == 1 ? "occurs" : "occur") + " in the training text: " +
-           (percent < 0.5 ? "less than 1" : formatted("%.0f", percent)) +
-           " % of the held-out characters.";
-    if (facts.repeated_share > most_share) {
-      text += " So the held-out loss is too optimistic. Remove repeated lines";
-      if (!folder.empty())
-        text += ", or judge the model by another text: fledge eval " + shell_word(folder) + " FILE";
-      text += ".";
-    }
-  }
-  if (facts.unseen > 0)
-    text += (text.empty() ? "" : "\n") + counted(facts.unseen, "held-out " + token_of(run)) +
-            " never " + (facts.unseen == 1 ? "occurs" : "occur") + " in the training text.";
-  return text;
+// The table without history and the best one: "best counting table, 6 characters".
+std::vector<std::pair<std::string, double>> table_losses(const Baselines& baselines,
+                                                         const std::string& token) {
+  const std::vector<double>& losses = baselines.counting;
+  std::vector<std::pair<std::string, double>> tables;
+  if (losses.empty()) return tables;
+  tables.emplace_back("counting table, no history", losses[0]);
+  if (losses.size() > 1)
+    tables.emplace_back("best counting table, " + counted(std::ssize(losses) - 1, token),
+                        losses.back());
+  return tables;
 }
 
 std::string baseline_report(const Baselines& baselines, const std::string& token) {
   std::string text = "Losses to beat, in nats per " + token + ": guessing blindly " +
-                     formatted("%.3f", baselines.uniform) + "; counting tables with ";
-  std::string histories, losses;
-  for (std::size_t n = 0; n < baselines.counting.size(); ++n) {
-    histories += (n > 0 ? ", " : "") + std::to_string(n);
-    losses += (n > 0 ? ", " : "") + formatted("%.3f", baselines.counting[n]);
-  }
-  text += histories + " " + token + "s of history " + losses + ".";
+                     formatted("%.3f", baselines.uniform);
+  for (const auto& [name, loss] : table_losses(baselines, token))
+    text += "; " + name + formatted(" %.3f", loss);
+  text += ".";
   if (baselines.counted > 0)
     text += " The text is long: these tables are counted on " + thousands(baselines.counted) +
             " of its " + token + "s and measured on " + thousands(baselines.measured) + ".";
@@ -271,10 +213,7 @@ void check_causality_at_start(const Run& run) {
   if (length < 2 || sizes.vocabulary < 2) return;
   const CausalityReport report = check_causality(run.model, {text.begin(), text.begin() + length});
   if (report.looks_ahead) throw std::logic_error("the model is not causal: " + report.text);
-  run.screen->say(report.is_causal ? "Causality check passed: changing later " + token +
-                                         "s did not change any earlier prediction (" +
-                                         thousands(report.compared) + " compared)."
-                                   : "Causality " + report.text + ".");
+  if (!report.is_causal) run.screen->say("Causality " + report.text + ".");
 }
 
 // Measures the time of a dry run. It does not change the training: batches depend only on the seed
@@ -289,6 +228,12 @@ void forecast(Run& run) {
   if (step <= 1) step = timed();
   const std::int64_t left = run.config.training.schedule.steps - run.store.step();
   const double seconds = static_cast<double>(left) * step * 1.1;
+  const TrainerOptions& training = run.config.training;
+  run.screen->say("Training: " + counted(left, "step") + " of " +
+                  counted(training.batch * training.accumulate, "window") +
+                  formatted(", learning rate %g", training.schedule.rate) +
+                  (training.optimizer == Optimizer::muon ? ", Muon" : ", AdamW") + run.chosen +
+                  ".");
   run.screen->say("Forecast: " + clock_text(seconds) + " for " + counted(left, "step") + ", " +
                   formatted("%.0f MB of memory.", support::peak_megabytes()));
 }
@@ -306,14 +251,41 @@ std::string loss_report(const std::string& name, double loss, double bits,
         "\n" + support::wrapped("  " + cell + formatted("  %.4f", its_loss) + verdict, columns, 4);
   };
   row("guessing blindly", baselines.uniform, "");
-  for (std::size_t n = 0; n < baselines.counting.size(); ++n) {
-    const std::string history =
-        n == 0 ? "no history" : counted(static_cast<std::int64_t>(n), token) + " of history";
-    const bool beaten = loss < baselines.counting[n];
-    row("counting table, " + history, baselines.counting[n],
-        "  " + (beaten ? paint.good("beaten") : paint.bad("not beaten")));
-  }
+  for (const auto& [table, its_loss] : table_losses(baselines, token))
+    row(table, its_loss,
+        "  " + (loss < std::min(its_loss, baselines.uniform) ? paint.good("beaten")
+                                                             : paint.bad("not beaten")));
   return text;
+}
+
+// Why the best table may be better than this model, and what helps.
+std::string why_not_beaten(const Run& run, double training) {
+  const Corpus& corpus = run.corpus;
+  const auto tokens = static_cast<double>(corpus.train.size());
+  const std::string token = token_of(run);
+  const double each = tokens / static_cast<double>(corpus.tokenizer.size());
+  if (corpus.facts.repeated_share > 0.5)
+    return formatted("%.0f %%", 100 * corpus.facts.repeated_share) +
+           " of the held-out characters are copies, and a table knows the training text by heart. "
+           "Without repeated lines the model is judged fairly: awk '!seen[$0]++' FILE.";
+  if (tokens < tiny_tokens)
+    return "The text is too short for a model: it learns from " + counted(tiny_tokens, token) +
+           " and more.";
+  if (each < seldom)
+    return formatted(
+               "Each different %s stands %.0f times in the training text, too seldom for a "
+               "model: a longer text helps",
+               token.c_str(), each) +
+           (corpus.tokenizer.kind() == Tokens::byte ? "." : ", or --tokens byte.");
+  if (training > 0.98 * run.baselines.counting[0])
+    return "The training loss has stayed where a table without history is: another --lr may help.";
+  const TrainConfig& config = run.config;
+  if (run.store.kept_step() == run.store.step())
+    return "The last step was the best, so more steps help: --steps " +
+           std::to_string(2 * config.training.schedule.steps) + ".";
+  return training < 0.8 * run.baselines.counting.back()
+             ? "The model begins to know its training text by heart: a longer text helps."
+             : "What the last tokens decide, a table counts exactly; a larger --width may help.";
 }
 
 std::string copied_report(const std::vector<std::string>& samples, const Corpus& corpus) {
@@ -325,20 +297,23 @@ std::string copied_report(const std::vector<std::string>& samples, const Corpus&
     const std::unordered_set<std::string_view> known(lines.begin(), lines.end());
     const auto found = std::count_if(samples.begin(), samples.end(),
                                      [&](const std::string& line) { return known.contains(line); });
-    report =
-        std::to_string(found) + " of the " + std::to_string(samples.size()) + " sampled lines " +
-        (found == 1 ? "stands" : "stand") +
-        (found == 1 ? " in the training text as it is." : " in the training text as they are.");
+    report = std::to_string(found) + " of the " + std::to_string(samples.size()) +
+             " sampled lines " +
+             (found == 1 ? "stands in the training text as it is."
+                         : "stand in the training text as they are.");
   }
-  const VerbatimOverlap found = verbatim_overlap(all, text, long_stretch);
-  if (!report.empty() && found.share == 0) return report;
-  report += report.empty() ? "" : "\n";
-  report += formatted("%.0f %%", 100 * found.share) +
-            " of these samples are copies from your text (counted: passages of at least " +
-            std::to_string(long_stretch) +
-            " characters). The longest passage that also occurs in your text has " +
-            counted(static_cast<std::int64_t>(found.longest), "character") + ".";
-  return report;
+  const double copied = copied_share(all, text, long_stretch);
+  if (!report.empty() && copied == 0) return report;
+  report += (report.empty() ? "" : "\n") + formatted("%.0f %%", 100 * copied) +
+            " of these samples are copies from the training text (passages of " +
+            std::to_string(long_stretch) + " characters or more)";
+  if (corpus.valid.size() > 0) {
+    constexpr std::size_t enough = 20'000;  // bytes
+    const std::string held_out = corpus.tokenizer.decode(corpus.valid.tokens).substr(0, enough);
+    report += formatted(", of the held-out text %.0f %%",
+                        100 * copied_share(held_out, text, long_stretch));
+  }
+  return report + ".";
 }
 
 void report_kept(const Run& run, double best_loss, double last_loss) {
@@ -359,19 +334,19 @@ void report_kept(const Run& run, double best_loss, double last_loss) {
 // the text.
 void report_samples(const Run& run, std::int64_t step) {
   if (!run.shows_samples()) return;
-  const bool are_lines = run.config.corpus.reading == Reading::lines,
-             unicode = support::unicode_wanted();
+  const bool are_lines = run.config.corpus.reading == Reading::lines;
   const Dim tokens =
       are_lines ? std::min(longest_document(run.corpus.train), longest_sample) : longest_sample;
   std::vector<std::string> samples;
-  std::string lines, pieces;
+  std::string pieces;
   for (std::int64_t i = 1; i <= (are_lines ? 20 : 3); ++i) {
     const std::string& sample =
         samples.emplace_back(draw_sample(run.trainer, run.config, run.corpus, tokens, -i));
-    lines += (i > 1 ? "\n " : "") + sample;
-    pieces += (i > 1 ? "\n\n" : "") + sample_rows(sample, text_width(stderr), 2, 4, unicode);
+    pieces += (i == 1      ? ""
+               : are_lines ? "\n"
+                           : "\n  --\n") +
+              sample_rows(sample, text_width(stderr), 2, 12);
   }
-  if (are_lines) pieces = sample_rows(lines, text_width(stderr), 2, 6, unicode);
   run.screen->say_lines("Samples:\n" + pieces);
   for (const std::string& text : samples) run.emit(Sampled{step, text, true});
   if (!run.config.quiet) run.screen->say(copied_report(samples, run.corpus));
@@ -419,6 +394,41 @@ LastLosses noted_losses(const Run& run, double training = infinity) {
 
 }  // namespace
 
+std::string sample_rows(std::string_view text, int columns, int indent, int most_rows) {
+  const std::string margin(static_cast<std::size_t>(indent), ' ');
+  std::string rows;
+  int row = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t line_end = std::min(text.find('\n', at), text.size());
+    std::string line = printable(text.substr(at, line_end - at));
+    at = line_end + 1;
+    for (bool is_first = true; is_first || !line.empty(); is_first = false) {
+      if (++row > most_rows) return rows + "\n" + margin + "...";
+      const std::size_t end = line.empty() ? 0 : fitting(line, columns - indent);
+      rows += (row > 1 ? "\n" : "") + (end > 0 ? margin : "") + line.substr(0, end);
+      line.erase(0, line.size() > end && line[end] == ' ' ? end + 1 : end);
+    }
+  }
+  return rows;
+}
+
+Baselines count_baselines(const Corpus& corpus) {
+  constexpr Dim most_counted = 1'000'000, most_measured = 500'000;
+  constexpr int most_history = 8;
+  const Dim V = corpus.tokenizer.size();
+  const bool holds_out = corpus.valid.size() > 1;
+  const TokenText train = part_of(corpus.train, most_counted, true);
+  const TokenText test =
+      holds_out ? part_of(corpus.valid, most_measured, false) : part_of(train, most_measured, true);
+  Baselines result{std::log(static_cast<double>(V)),
+                   ngram_losses(train, test, V, best_history(train, V, most_history))};
+  if (train.size() < corpus.train.size() || (holds_out && test.size() < corpus.valid.size())) {
+    result.counted = train.size();
+    result.measured = test.size();
+  }
+  return result;
+}
+
 void report_start(Run& run) {
   const TrainConfig& config = run.config;
   Screen& screen = *run.screen;
@@ -427,16 +437,15 @@ void report_start(Run& run) {
   };
   screen.say(text_report(run));
   say_if_any(split_report(run));
-  say_if_any(run.chosen);
   const LanguageModelSizes& s = config.sizes;
   screen.say("The model: " + counted(s.layers, "layer") + ", " + counted(s.heads, "head") +
              ", width " + thousands(s.width) + ", context " + thousands(s.context) + "; " +
              counted(count_parameters(run.model), "parameter") + ".");
   if (!config.from.empty())
     screen.say("It began with the weights of " + printable(config.from) + ".");
-  say_if_any(variant_report(config.sizes.recipe));
+  say_if_any(variant_report(s.recipe));
   if (config.training.schedule.rate == 0) screen.say("With --lr 0 no weight changes.");
-  count_baselines(run);
+  run.baselines = count_baselines(run.corpus);
   // A model that cheats has no rivals: it sees what they predict.
   if (!sees_later_tokens(run)) screen.say(baseline_report(run.baselines, token_of(run)));
   check_causality_at_start(run);
@@ -471,6 +480,8 @@ void report_result(Run& run) {
                cheating_report(token));
   else
     screen.say_lines(loss_report(of_loss, shown, bits, run.baselines, token));
+  if (of_held_out && !sees_later_tokens(run) && !(shown < run.baselines.counting.back()))
+    screen.say(why_not_beaten(run, training));
   report_kept(run, best, last);
   report_samples(run, kept);
   report_sentences(run, kept);
@@ -487,7 +498,7 @@ void report_again(Run& run) {
                              "weights further: --from " +
                                  support::shell_word(run.config.folder())
                            : "; for more: --steps N"));
-  count_baselines(run);
+  run.baselines = count_baselines(run.corpus);
   if (!store.has_end()) return report_result(run);  // it was killed during its final report
   const double training = run.training_loss();
   if (store.kept_step() != store.step()) store.use_kept_model();

@@ -18,10 +18,14 @@ namespace fledge::train {
 /// when nothing is held out), in nats per token.
 struct Baselines {
   double uniform = 0;            // ln V
-  std::vector<double> counting;  // 1- to 4-grams
+  std::vector<double> counting;  // of tables with 0, 1, … tokens of history; the last is best
   // The tokens that the tables were counted and measured on, if these are not all; else 0.
   Dim counted = 0, measured = 0;
 };
+/// The losses of these on the corpus. Of a long text the tables are counted and measured on a part:
+/// the last tokens of the training stream and the first ones held out, or every n-th document of
+/// lines.
+Baselines count_baselines(const Corpus& corpus);
 /// The loss of a text, in nats per token, as bits per byte of this text. So the losses of models
 /// with different tokenizers can be compared.
 double bits_per_byte(double loss, const TokenText& text, const Tokenizer& tokenizer);
@@ -47,10 +51,9 @@ std::string token_word(Tokens kind);
 std::string draw_sample(const Trainer& trainer, const TrainConfig& config, const Corpus& corpus,
                         Dim count, std::int64_t number);
 
-/// A sample in rows of at most `columns` columns, each behind `indent` spaces. It is broken between
-/// words where possible. A line break is shown as ⏎ (in ASCII \n). More than `most_rows` rows: the
-/// last of them ends with "…". A single row may break a word. No line end at the end.
-std::string sample_rows(std::string_view text, int columns, int indent, int most_rows,
-                        bool unicode);
+/// A sample as it is, line by line, each behind `indent` spaces. A line of more than `columns`
+/// columns goes on in the next row, broken between words where possible. More than `most_rows` rows:
+/// the rest is "...". No line end at the end.
+std::string sample_rows(std::string_view text, int columns, int indent, int most_rows);
 
 }  // namespace fledge::train

@@ -20,9 +20,11 @@
 namespace fledge::train {
 
 using support::counted, support::formatted, support::printable, support::thousands,
-    support::shell_word, support::InputError;
+    support::shell_word, support::InputError, support::refuse_usage;
 
 // How a run begins.
+
+namespace {
 
 void require_memory(const TrainConfig& config) {
   const double bytes =
@@ -35,17 +37,28 @@ void require_memory(const TrainConfig& config) {
       "use smaller --width, --layers, --context or --batch");
 }
 
-namespace {
+// The tokens of a new run's text, made with the tokenizer of the model it begins with, if any. Sets
+// what follows from them: the vocabulary, and the options that are not given, which `chosen` says.
+Corpus new_corpus(TrainConfig& config, const std::string& text, const Tokenizer* tokenizer,
+                  std::string& chosen) {
+  Corpus corpus = usable_corpus(text, config, tokenizer);
+  if (!tokenizer) config.sizes.vocabulary = corpus.tokenizer.size();
+  if (!config.texts.empty()) chosen = choose_for_text(config, corpus);
+  require_window(corpus, config);
+  return corpus;
+}
 
 // The sizes of the model of --from. --context may shorten its context, --dropout may differ.
 void take_sizes(TrainConfig& config, const LanguageModelSizes& from) {
   LanguageModelSizes sizes = from;
   if (config.given.contains("--context")) sizes.context = config.sizes.context;
   if (sizes.context > from.context)
-    throw InputError("--context " + std::to_string(sizes.context) +
-                         " is longer than that of the model of --from, " +
-                         std::to_string(from.context),
-                     "use --context " + std::to_string(from.context) + " or less");
+    refuse_usage("--context " + std::to_string(sizes.context) +
+                     " is longer than that of the model of --from, " + std::to_string(from.context),
+                 "use --context " + std::to_string(from.context) + " or less");
+  if (config.sizes.recipe.tie_qk && from.recipe.key_heads > 0)
+    refuse_usage("--tie-qk makes one matrix of queries and keys; the model of --from shares keys",
+                 "leave it out");
   sizes.dropout = config.sizes.dropout;
   sizes.recipe.tie_qk = config.sizes.recipe.tie_qk;
   sizes.recipe.learned = config.sizes.recipe.learned;
@@ -85,10 +98,10 @@ void open_folder(Run& run, const std::string& own_name) {
     begin_folder(run, own_name);
   }
   const std::string where = printable(config.folder());
+  if (!config.save) return;
   run.screen->say(config.resumes() ? "The run in " + where + " is continued."
                   : !where.empty() ? "This run is saved in " + where + "."
-                  : config.save    ? "Nothing is saved: add -o DIR."
-                                   : "Nothing is saved (--no-save).");
+                                   : "Nothing is saved: add -o DIR.");
 }
 
 // The page of a run with --page.
@@ -158,17 +171,8 @@ Run::Run(TrainConfig of_call, const RunConfig& settings, Corpus text, LanguageMo
       trainer(model, corpus.train, config.training),
       store(config, settings, corpus, trainer, std::move(resumed)) {}
 
-Corpus new_corpus(TrainConfig& config, const std::string& text, const Tokenizer* tokenizer,
-                  std::string& chosen) {
-  Corpus corpus = usable_corpus(text, config, tokenizer);
-  if (!tokenizer) config.sizes.vocabulary = corpus.tokenizer.size();
-  if (!config.texts.empty()) chosen = choose_for_text(config, corpus);
-  require_window(corpus, config);
-  return corpus;
-}
-
 std::unique_ptr<Run> set_up(TrainConfig config) {
-  auto screen = std::make_unique<Screen>(config.quiet, config.no_progress);
+  auto screen = std::make_unique<Screen>(config.quiet);
   const std::string own_name = config.names_folder() ? run_name(config.texts[0]) : "";
   std::vector<std::string> named = config.texts;
   config.texts = text_files(named);
@@ -193,8 +197,10 @@ std::unique_ptr<Run> set_up(TrainConfig config) {
     take_sizes(config, base->model.sizes);
     config.corpus.tokens = base->tokenizer().kind();
   }
-  screen->say("Reading " + names_of_files(config.texts) + ".");
+  if (!config.texts.empty() && config.texts[0] == "-") screen->say("Reading standard input.");
+  if (!settings) config.choose("--read", config.read_bytes, bytes_to_read(config));
   const FileText read = read_text(config);
+  if (!settings) config.whole_bytes = read.whole;
   const std::string& text = read.text;
   if (const std::string left_out =
           read.report(settings ? ", as before" : " (--keep-cr keeps them)");
@@ -293,9 +299,7 @@ bool is_evaluated(const TrainConfig& config, std::int64_t step) {
 // After the last step, the final report draws samples.
 bool is_sampled(const TrainConfig& config, std::int64_t step) {
   const std::int64_t steps = config.training.schedule.steps;
-  const std::int64_t every =
-      config.sample_every > 0 ? config.sample_every : std::max<std::int64_t>(steps / 10, 1);
-  return step < steps && step % every == 0;
+  return step == steps / 10 || (step == steps / 2 && step < steps);
 }
 
 // What follows a step. All of it is computed first. Ctrl-C, or a number that is not finite, may end
@@ -321,7 +325,7 @@ void follow(Run& run, const Trainer::Step step) {
   const InterruptScope not_interrupted(nullptr);
   run.store.record(held_out);
   const RunNotes& notes = run.store.notes();
-  run.emit(Stepped{step, held_out, is_due || n % config.log_every == 0});
+  run.emit(Stepped{step, held_out});
   if (held_out) run.emit(Evaluated{n, *held_out, training});
   if (held_out && notes.best_step == n) run.emit(Best{n, *held_out});
   if (notes.overfitting_step == n) run.emit(Overfitting{n, notes.best_step});

@@ -52,13 +52,6 @@ std::unique_ptr<Run> set_up(TrainConfig config);
 /// Trains, and returns the exit status. Ctrl-C ends the program, with all steps saved.
 int train(Run& run);
 
-/// The tokens of a new run's text, made with the tokenizer of the model it begins with, if any. Sets
-/// what follows from them: the vocabulary, and the options that are not given, which `chosen` says.
-/// Throws CommandError when a step needs more memory than the machine has.
-void require_memory(const TrainConfig& config);
-Corpus new_corpus(TrainConfig& config, const std::string& text, const Tokenizer* tokenizer,
-                  std::string& chosen);
-
 // What a run says: report.cpp.
 
 /// Before the first step: the text, the model, what guessing and counting score, a proof that the

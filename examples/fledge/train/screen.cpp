@@ -51,8 +51,7 @@ std::string clock_text(double seconds) {
   return h > 0 ? formatted("%lld:%02lld:%02lld", h, m, s) : formatted("%lld:%02lld", m, s);
 }
 
-Screen::Screen(bool quiet, bool no_progress)
-    : quiet_(quiet), bar_(!quiet && !no_progress && support::obeys_escapes(stderr)) {}
+Screen::Screen(bool quiet) : quiet_(quiet), bar_(!quiet && support::obeys_escapes(stderr)) {}
 
 Screen::~Screen() {
   if (lines_on_screen_ > 0) std::fputs("\n", stderr);
@@ -74,16 +73,6 @@ void Screen::say(std::string_view text, int indent) {
 
 void Screen::say_lines(std::string_view lines) {
   if (!quiet_) warn(lines);
-}
-
-void Screen::show_work(std::string_view name, double share) {
-  if (!bar_) return;
-  const std::string line = std::string(name) + formatted(" %3.0f%%|", 100 * share) +
-                           support::bar(share, 8, unicode_wanted()) + "|";
-  wipe();
-  std::fputs(support::cut(line, std::max(terminal_width(stderr) - 1, 1), "").c_str(), stderr);
-  std::fflush(stderr);
-  lines_on_screen_ = 1;
 }
 
 void Screen::warn(std::string_view lines) {
@@ -242,9 +231,8 @@ void Screen::show(const PairMeasurement& event) {
 
 void Screen::show(const Sampled& event) {
   if (event.is_final) return;  // the report has all of them together
-  const std::string before = "  step " + thousands(event.step) + ": ";
-  say_lines(before + sample_rows(event.text, text_width(stderr) - display_width(before), 0, 1,
-                                 unicode_wanted()));
+  say_lines("  step " + thousands(event.step) + ":\n" +
+            sample_rows(event.text, text_width(stderr), 4, 4));
 }
 
 void Screen::show(const Probed& event) {

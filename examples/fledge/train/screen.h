@@ -3,12 +3,10 @@
 #pragma once
 
 #include <chrono>
-#include <cmath>
 #include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "examples/fledge/train/events.h"
 
@@ -22,7 +20,7 @@ std::string clock_text(double seconds);
 /// four times a second.
 class Screen {
  public:
-  Screen(bool quiet, bool no_progress);
+  explicit Screen(bool quiet);
   /// Leaves the last state on the terminal.
   ~Screen();
   Screen(const Screen&) = delete;
@@ -39,8 +37,6 @@ class Screen {
   /// one line. Advice stands below a warning, without the name.
   void problem(const std::string& text) { warn_wrapped("fledge train: " + text); }
   void advice(const std::string& text) { warn_wrapped("              " + text); }
-  /// With a bar: how much of this work is done. The next message takes its place.
-  void show_work(std::string_view name, double share);
 
   /// An event in words, if it has any; losses are kept for the plot.
   void on_event(const Event& event);

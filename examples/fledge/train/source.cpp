@@ -1,11 +1,13 @@
 #include "examples/fledge/train/source.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <set>
 
+#include "engine/base/interrupt.h"
 #include "examples/fledge/train/report.h"
 #include "examples/support/built_in_text.h"
 #include "examples/support/text.h"
@@ -85,15 +87,72 @@ std::string file_meant_by(const std::string& path) {
   return meant.empty() || meant == whole.filename() ? "" : (folder / meant).string();
 }
 
-// If the file does not exist and a file with a similar name does, the error suggests it.
-std::string read_text_file(const std::string& path, const std::string& what_to_do) {
+// The bytes of these files as they are; 0 for standard input.
+std::int64_t bytes_of(const std::vector<std::string>& files) {
+  std::int64_t bytes = 0;
+  for (const std::string& file : files)
+    if (std::error_code unknown; file != "-" && fs::is_regular_file(file, unknown))
+      bytes += static_cast<std::int64_t>(fs::file_size(file, unknown));
+  return bytes;
+}
+
+// Of a text of `total` bytes about `most`, in pieces of 64 KiB, evenly spaced: those that begin in this
+// part, whose first byte is byte `before` of the text. A piece begins and ends with a line if a line
+// end is near, else with a character; where a line is cut, a line end follows if the text has any.
+std::string pieces_of(const ByteSource& part, std::int64_t bytes, std::int64_t before,
+                      std::int64_t total, std::int64_t most) {
+  constexpr std::int64_t size = 1 << 16, near = size / 2;
+  const std::int64_t every = total / std::max<std::int64_t>(most / size, 1);
+  std::string text;
+  for (std::int64_t at = (before + every - 1) / every * every - before; at < bytes; at += every) {
+    check_interrupt();
+    const std::int64_t end = std::min(at + size, bytes);
+    // The byte behind the piece, if there is one, shows whether a character goes on.
+    const std::string piece = part.read(static_cast<std::uint64_t>(at),
+                                        static_cast<std::size_t>(std::min(end + 1, bytes) - at));
+    const auto is_inside = [&](std::int64_t byte) {
+      return byte < std::ssize(piece) &&
+             (static_cast<unsigned char>(piece[static_cast<std::size_t>(byte)]) & 0xC0) == 0x80;
+    };
+    const auto line = static_cast<std::int64_t>(piece.find('\n')),  // -1: none
+        last_line = static_cast<std::int64_t>(piece.rfind('\n'));
+    std::int64_t first = at > 0 && line < near ? line + 1 : 0, last = end - at;
+    for (int step = 0; step < 3 && at > 0 && first == step && is_inside(first); ++step) ++first;
+    if (end < bytes && last_line >= near) last = last_line + 1;
+    for (int step = 0; step < 3 && is_inside(last); ++step) --last;
+    first = std::clamp<std::int64_t>(first, 0, std::max<std::int64_t>(last, 0));
+    text.append(piece, static_cast<std::size_t>(first), static_cast<std::size_t>(last - first));
+    if (!text.ends_with('\n') && text.find('\n') != std::string::npos && at + every < bytes)
+      text += '\n';
+  }
+  return text;
+}
+
+// The text of a file, or its pieces if the texts have more than rules.most bytes: `total`, of which
+// `before` stand in front of this file. If the file does not exist and one with a similar name does,
+// the error suggests it.
+std::string read_text_file(const std::string& path, const FileRules& rules, std::int64_t before,
+                           std::int64_t& total) {
+  const auto known = [&](std::uint64_t size) {
+    const auto bytes = static_cast<std::int64_t>(size);
+    return rules.whole > 0 ? std::min(bytes, rules.whole) : bytes;
+  };
   try {
-    return read_file(path);
+    if (rules.most > 0 && total > rules.most && path != "-") {
+      const ByteSource file(Descriptor(AT_FDCWD, path, O_RDONLY | O_CLOEXEC), path);
+      return pieces_of(file, known(file.size()), before, total, rules.most);
+    }
+    std::string text = read_file(path);
+    text.resize(static_cast<std::size_t>(known(text.size())));
+    if (path != "-") return text;
+    total = std::ssize(text);
+    return rules.most > 0 && total > rules.most ? pieces_of(text, total, 0, total, rules.most)
+                                                : text;
   } catch (const FileError& error) {
     const bool exists = path == "-" || access(path.c_str(), F_OK) == 0;
     const std::string meant = exists ? "" : file_meant_by(path);
-    throw InputError(error.what(),
-                     meant.empty() ? what_to_do : "did you mean " + support::quoted(meant) + "?");
+    throw InputError(error.what(), meant.empty() ? rules.not_found
+                                                 : "did you mean " + support::quoted(meant) + "?");
   }
 }
 
@@ -107,21 +166,24 @@ std::string other_encoding(std::string_view text) {
   std::size_t zeros[2] = {};  // at even and at odd places
   for (std::size_t at = 0; at < begin.size(); ++at) zeros[at % 2] += begin[at] == '\0';
   const auto are_high_bytes = [&](std::size_t some, std::size_t others) {
-    return text.size() % 2 == 0 && some > begin.size() / 4 && others == 0;
+    return begin.size() % 2 == 0 && some > begin.size() / 4 && others == 0;
   };
   return are_high_bytes(zeros[1], zeros[0])   ? "UTF-16LE"
          : are_high_bytes(zeros[0], zeros[1]) ? "UTF-16BE"
                                               : "";
 }
 
-void require_utf8(const std::string& text, const std::string& file, const FileRules& rules) {
+void require_utf8(const std::string& text, const std::string& file, const FileRules& rules,
+                  bool is_part) {
   const std::string name = name_of_files({file}), encoding = other_encoding(text);
   if (!encoding.empty())
     throw InputError(name + " is " + encoding + ", not UTF-8",
                      "convert it: iconv -f " + encoding + " -t UTF-8" +
                          (file == "-" ? "" : " " + shell_word(file)) + " > new.txt");
   if (const std::size_t wrong = first_not_utf8(text); wrong != std::string::npos)
-    throw InputError(name + " is not UTF-8 at byte " + std::to_string(wrong), rules.not_utf8);
+    throw InputError(name + " is not UTF-8 at byte " + std::to_string(wrong) +
+                         (is_part ? " of what is read (--read)" : ""),
+                     rules.not_utf8);
 }
 
 // Adds the text of a file, without what is left out.
@@ -188,10 +250,6 @@ std::string unknown_list(const UnknownSymbols& found) {
   return list_of(names, 8);
 }
 
-std::string unknown_share(const UnknownSymbols& found) {
-  return support::percent(static_cast<double>(found.unknown) / static_cast<double>(found.all));
-}
-
 // `first` is added to places in the text, which has the symbol `unknown` and perhaps others.
 [[noreturn]] void refuse_unknown(const UnknownSymbol& unknown, const Tokenizer& tokenizer,
                                  const std::string& text, const std::string& name, bool can_skip) {
@@ -210,10 +268,11 @@ std::string unknown_share(const UnknownSymbols& found) {
     problem = "the " + kind + " " + place + " of " + name + " " + missing;
     if (found.unknown > 1)
       problem += "; it occurs there " + thousands(found.unknown) + " times, " +
-                 unknown_share(found) + " of the text";
+                 support::percent(found.share()) + " of the text";
   } else {
     problem = thousands(std::ssize(found.counts)) + " different " + kind + "s of " + name + " " +
-              missing + ", " + unknown_share(found) + " of it: " + unknown_list(found) +
+              missing + ", " + thousands(found.unknown) + " in all, " +
+              support::percent(found.share()) + " of it: " + unknown_list(found) +
               "; the first is " + place;
   }
   if (!meant.empty() && (is_one || !can_skip))
@@ -299,9 +358,12 @@ std::string list_of(const std::vector<std::string>& items, std::int64_t most) {
 
 FileText joined_text(const std::vector<std::string>& files, const FileRules& rules) {
   FileText all;
+  all.whole = rules.whole > 0 ? rules.whole : bytes_of(files);
+  std::int64_t before = 0;
   for (const std::string& file : files) {
-    const std::string text = read_text_file(file, rules.not_found);
-    if (rules.needs_utf8) require_utf8(text, file, rules);
+    const std::string text = read_text_file(file, rules, before, all.whole);
+    before += bytes_of({file});
+    if (rules.needs_utf8) require_utf8(text, file, rules, rules.most > 0 && all.whole > rules.most);
     add_file(text, rules.keep_cr, all);
   }
   return all;
@@ -314,17 +376,13 @@ std::string name_of_files(const std::vector<std::string>& files) {
   return support::quoted(files[0]) + (others > 0 ? " and " + counted(others, "other file") : "");
 }
 
-std::string names_of_files(const std::vector<std::string>& files) {
-  if (files.size() < 2) return name_of_files(files);
-  return counted(std::ssize(files), "file") + ": " + list_of(files, 6);
-}
-
 FileText read_text(const TrainConfig& config) {
   if (config.texts.empty()) return {std::string(support::built_in_text())};
   const Tokens kind = config.corpus.tokens;
   return joined_text(
       config.texts,
       {kind == Tokens::character || kind == Tokens::word, config.keep_cr,
+       config.texts.size() == 1 ? config.whole_bytes : 0, config.read_bytes,
        "name a text file, or - for standard input",
        config.has_model() ? not_utf8_advice
        : config.texts.size() > 1
@@ -428,11 +486,11 @@ std::vector<Dim> tokens_of(const Tokenizer& tokenizer, const std::string& text,
   }
 }
 
-std::string known_text(const Tokenizer& tokenizer, const std::string& text,
-                       const std::string& name) {
+UnknownSymbols known_text(const Tokenizer& tokenizer, const std::string& text,
+                          const std::string& name) {
   require_characters(tokenizer, text, name, 0);
   UnknownSymbols found = tokenizer.unknown_symbols(text);
-  if (found.unknown == 0) return text;
+  if (found.unknown == 0) return found;
   const std::string kind = token_word(tokenizer.kind());
   if (found.unknown == found.all)
     throw InputError("the model knows no " + kind + " of " + name, "use another text");
@@ -441,9 +499,9 @@ std::string known_text(const Tokenizer& tokenizer, const std::string& text,
                                   : thousands(std::ssize(found.counts)) + " different " + kind +
                                         "s (" + unknown_list(found) + ") that ";
   support::say(stderr, "Left out of " + name + ": " + what +
-                           what_is_unknown(tokenizer.kind(), is_one) + ", " + unknown_share(found) +
-                           " of it.");
-  return std::move(found.rest);
+                           what_is_unknown(tokenizer.kind(), is_one) + ", " +
+                           support::percent(found.share()) + " of it.");
+  return found;
 }
 
 FirstToken first_token(const Tokenizer& tokenizer, bool lines) {

@@ -22,12 +22,14 @@ std::vector<std::string> text_files(const std::vector<std::string>& names);
 struct FileRules {
   bool needs_utf8 = true;
   bool keep_cr = false;                 // the \r of line ends, \r\n and \r
+  std::int64_t whole = 0, most = 0;     // bytes; 0: all, see joined_text()
   std::string not_found{}, not_utf8{};  // what to do then
 };
 
 /// A text without what only encodes it.
 struct FileText {
   std::string text;
+  std::int64_t whole = 0;               // bytes that the files have; more than are read, in pieces
   std::int64_t marks = 0, returns = 0;  // byte order marks, and \r in front of \n: left out
   std::int64_t line_ends = 0;           // \r read as \n, of files that have no \n
 
@@ -38,7 +40,11 @@ struct FileText {
 /// The texts of these files, one after the other, without their byte order marks and, unless they
 /// are kept, without the \r of their line ends: \n stands for \r\n, and for \r in a file that has no
 /// \n. A line end is added to a text in front of another if it does not end with one. "-": standard
-/// input. Throws InputError, which suggests a file with a similar name, for one that is not there and,
+/// input.
+///
+/// Of more than `most` bytes, pieces of together about so many are read, evenly spaced, in whole lines
+/// if possible. A single file has `whole` bytes: what it has grown since does not count. Throws
+/// InputError, which suggests a file with a similar name, for one that is not there and,
 /// if the rules need UTF-8, for one that is not UTF-8. Names UTF-16 and UTF-32.
 FileText joined_text(const std::vector<std::string>& files, const FileRules& rules);
 
@@ -46,8 +52,6 @@ FileText joined_text(const std::vector<std::string>& files, const FileRules& rul
 std::string list_of(const std::vector<std::string>& items, std::int64_t most);
 /// "poems.txt", "standard input", "the built-in text", or "a.txt and 2 other files".
 std::string name_of_files(const std::vector<std::string>& files);
-/// The same, but of several files the names of the first ones: "3 files: a.txt, b.txt, c.txt".
-std::string names_of_files(const std::vector<std::string>& files);
 
 /// What to do if a text for a model of characters is not UTF-8.
 inline constexpr const char* not_utf8_advice =
@@ -80,10 +84,10 @@ void require_window(const Corpus& corpus, const TrainConfig& config);
 /// if any; if the command has --skip-unknown (`can_skip`), the message says so.
 std::vector<Dim> tokens_of(const Tokenizer& tokenizer, const std::string& text,
                            const std::string& name, std::size_t first = 0, bool can_skip = false);
-/// --skip-unknown: the text without the symbols that the tokenizer does not have; says on stderr how
-/// many it left out. Throws InputError if no other symbol is left.
-std::string known_text(const Tokenizer& tokenizer, const std::string& text,
-                       const std::string& name);
+/// --skip-unknown: the symbols that the tokenizer does not have, and the text without them, `rest`; says
+/// on stderr what is left out. Throws InputError if no other symbol is left.
+UnknownSymbols known_text(const Tokenizer& tokenizer, const std::string& text,
+                          const std::string& name);
 /// The token that a text begins with for the model.
 struct FirstToken {
   Dim id;

@@ -86,6 +86,38 @@ std::string lines_of_run(const std::optional<ByteSource>& log, const Folder& fol
   return lines;
 }
 
+void remove_folders(const std::vector<std::string>& folders) {
+  for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder) ::rmdir(folder->c_str());
+}
+
+// Returns the folders that it made, the outermost first; nothing when the path exists.
+std::vector<std::string> make_folders(const std::string& path) {
+  std::vector<std::string> missing{path}, made;  // the innermost first; the outermost first
+  for (fs::path above = fs::path(path).parent_path();
+       !above.empty() && !path_exists(above.string()); above = above.parent_path())
+    missing.push_back(above.string());
+  try {
+    for (auto folder = missing.rbegin(); folder != missing.rend(); ++folder)
+      if (make_folder(*folder)) made.push_back(*folder);
+  } catch (const FileError& error) {
+    remove_folders(made);
+    refuse_folder(error.what(), "name a folder in one that you may write to: -o DIR");
+  }
+  return made;
+}
+
+// Throws CommandError, also when another process has the lock.
+std::unique_ptr<LockedFolder> lock_folder(const std::string& path) {
+  try {
+    return std::make_unique<LockedFolder>(path);
+  } catch (const FileError& error) {
+    const bool is_held = error.error_number == EWOULDBLOCK;
+    refuse_folder(
+        error.what(),
+        std::string(is_held ? "wait until the other run has ended, or " : "") + another_folder);
+  }
+}
+
 }  // namespace
 
 SavedRun open_run(const Folder& folder) {
@@ -171,42 +203,6 @@ void require_place(const std::string& path, bool replaces) {
 void refuse_folder(const std::string& what, const std::string& advice) {
   throw support::CommandError(support::Exit::failed, what, advice);
 }
-
-namespace {
-
-void remove_folders(const std::vector<std::string>& folders) {
-  for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder) ::rmdir(folder->c_str());
-}
-
-// Returns the folders that it made, the outermost first; nothing when the path exists.
-std::vector<std::string> make_folders(const std::string& path) {
-  std::vector<std::string> missing{path}, made;  // the innermost first; the outermost first
-  for (fs::path above = fs::path(path).parent_path();
-       !above.empty() && !path_exists(above.string()); above = above.parent_path())
-    missing.push_back(above.string());
-  try {
-    for (auto folder = missing.rbegin(); folder != missing.rend(); ++folder)
-      if (make_folder(*folder)) made.push_back(*folder);
-  } catch (const FileError& error) {
-    remove_folders(made);
-    refuse_folder(error.what(), "name a folder in one that you may write to: -o DIR");
-  }
-  return made;
-}
-
-// Throws CommandError, also when another process has the lock.
-std::unique_ptr<LockedFolder> lock_folder(const std::string& path) {
-  try {
-    return std::make_unique<LockedFolder>(path);
-  } catch (const FileError& error) {
-    const bool is_held = error.error_number == EWOULDBLOCK;
-    refuse_folder(
-        error.what(),
-        std::string(is_held ? "wait until the other run has ended, or " : "") + another_folder);
-  }
-}
-
-}  // namespace
 
 std::unique_ptr<LockedFolder> new_folder(const std::string& path,
                                          const std::vector<std::string>& files, bool must_be_new,

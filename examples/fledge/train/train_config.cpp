@@ -43,7 +43,7 @@ support::Options train_options(TrainConfig& config) {
   options.add("--symbols", "N", corpus.symbols, "how many different tokens --tokens bpe has",
               {257, 65536}, of_model);
   options.also_known_as("--vocab-size");
-  options.add("--lines", "", corpus.reading, "each line is a text of its own: for names or verses",
+  options.add("--lines", "", corpus.reading, "each line is a text of its own; for names or verses",
               {}, lasting);
   options.add("--keep-cr", "", config.keep_cr,
               "keep the \\r of line ends, \\r\\n and \\r alone; without it each of them is \\n", {},
@@ -52,6 +52,9 @@ support::Options train_options(TrainConfig& config) {
               "held out to measure the model: a share, or how many if 1 or more", {0, many},
               lasting);
   options.also_known_as("--val-split --validation-split");
+  options.add("--read", "BYTES", config.read_bytes,
+              "how much of a long text is read, in pieces from everywhere; 0: all", {0, many},
+              lasting);
 
   options.group("Model");
   options.add("--layers", "N", sizes.layers, "blocks of attention and MLP", {1, most_layers},
@@ -101,18 +104,20 @@ support::Options train_options(TrainConfig& config) {
   options.add("--tie-qk", "", sizes.recipe.tie_qk, "W_Q and W_K stay one matrix", {}, lasting);
   options.add("--freeze", "q|k|v,...", sizes.recipe.learned, "matrices that do not learn: q,k", {},
               lasting);
-
   options.add("--from", "DIR", config.from,
-              "begin with this model and its tokenizer: a folder of fledge train, or of GPT-2, "
+              "begin with this model and its tokenizer; a folder of fledge train, or of GPT-2, "
               "Llama or Starcoder2 as Hugging Face's libraries save it",
               {}, lasting);
   options.also_known_as("--init-from --model --model-name-or-path");
 
   options.group("Training");
-  options.add("--steps", "N", schedule.steps, "total training steps", {1, many}, may_change);
+  options.add("--steps", "N", schedule.steps,
+              "how many steps; without it, as many as fit into --minutes", {1, many}, may_change);
   options.also_known_as("--epochs --num-train-epochs --iters --max-iters --max-steps --num-steps");
-  options.add("--minutes", "M", config.minutes,
-              "without --steps: the work of about M minutes on two cores", {0.01, 1e5}, of_model);
+  options.add(
+      "--minutes", "M", config.minutes,
+      "about how long to train, on two cores; counted in operations: the same steps anywhere",
+      {0.01, 1e5}, of_model);
   options.add("--batch", "N", training.batch, "windows (with --lines: lines) in a pass", {1, 1e6},
               lasting);
   options.also_known_as("--batch-size --per-device-train-batch-size");
@@ -126,11 +131,6 @@ support::Options train_options(TrainConfig& config) {
               "else is moved by adamw",
               {}, lasting);
   options.also_known_as("--optim");
-  options.add("--muon-rate", "TIMES", training.muon_times,
-              "the learning rate of --optimizer muon, as a multiple of --lr", {0, most}, lasting);
-  options.add("--find-lr", "", config.find_lr, "compare seven rates, 60 steps each; saves nothing");
-  options.add("--min-lr", "SHARE", schedule.final_ratio,
-              "the last learning rate, as a share of --lr", {0, 1}, lasting);
   options.add("--warmup", "N", schedule.warmup, "steps in which the learning rate rises to --lr",
               {0, many}, lasting);
   options.also_known_as("--warmup-iters --warmup-steps");
@@ -141,7 +141,8 @@ support::Options train_options(TrainConfig& config) {
               lasting);
   options.also_known_as("--grad-clip --max-grad-norm");
   options.add("--seed", "N", training.seed,
-              "decides weights, batches, dropout and what is held out", {}, lasting);
+              "decides all that is random; weights, batches, dropout and what is held out", {},
+              lasting);
   options.add("--patience", "N", config.patience,
               "stop after N evaluations without a lower held-out loss; 0: never", {0, many},
               lasting);
@@ -155,11 +156,6 @@ support::Options train_options(TrainConfig& config) {
   options.add("--eval-every", "N", config.evaluate_every,
               "steps between evaluations of the held-out loss", {1, many}, lasting);
   options.also_known_as("--eval-interval --eval-steps");
-  options.add("--sample-every", "N", config.sample_every, "steps between samples; 0: ten in all",
-              {0, many});
-  options.add("--log-every", "N", config.log_every,
-              "steps between step events in the log and --json", {1, many});
-  options.also_known_as("--log-interval --logging-steps");
 
   options.group("Output");
   options.add("-o, --out", "DIR", config.out,
@@ -174,7 +170,8 @@ support::Options train_options(TrainConfig& config) {
   options.add("--page", "FILE", config.page, "an HTML page of the learning, when the run ends");
   options.add("--json", "", config.json, "one JSON object a line on stdout");
   options.add("-q, --quiet", "", config.quiet, "only warnings and errors");
-  options.add("--no-progress", "", config.no_progress, "plain lines instead of a bar");
+  options.help_shows({"--lines", "--tokens", "--recipe", "--from", "--steps", "--minutes", "--seed",
+                      "--out", "--resume", "--page"});
   // What is chosen from the text (choose_for_text).
   options.without_default({"--layers", "--heads", "--width", "--context", "--dropout", "--steps",
                            "--batch", "--lr", "--warmup", "--decay", "--patience", "--eval-every"});
@@ -183,7 +180,7 @@ support::Options train_options(TrainConfig& config) {
 
 namespace {
 
-constexpr std::int64_t version = 4;
+constexpr std::int64_t version = 5;
 
 // A path may have any bytes, but a string of JSON is UTF-8. Other bytes, and %, are saved as %FF.
 std::string encoded(std::string_view path) {
@@ -259,7 +256,7 @@ void require_key_heads(const Recipe& recipe, const std::string& name, Dim size) 
                  "use one of them");
   if (size % recipe.key_heads != 0)
     refuse_usage(key_heads + " does not divide " + name + " " + std::to_string(size),
-                 "use --key-heads 1, or another number that divides it");
+                 "use --key-heads 1, or another number that divides " + name);
 }
 
 // Refuses a run that would write over its own text, be it a named file or standard input.
@@ -341,13 +338,17 @@ void require_possible(const TrainConfig& config) {
   if (is_known("--steps") && is_known("--warmup") && warmup > steps)
     refuse_usage("--warmup " + std::to_string(warmup) + " is longer than the run",
                  "use --warmup " + std::to_string(steps) + " or less");
-  const bool is_rotary = config.sizes.recipe.position == Position::rotary;
+  const Recipe& recipe = config.sizes.recipe;
+  const bool is_rotary = recipe.position == Position::rotary;
   if (is_known("--width") && is_known("--heads"))
     require_heads(config.sizes.width, config.sizes.heads, is_rotary);
   else if (is_known("--width") && is_rotary)
     require_heads(config.sizes.width, fewest_heads(config), is_rotary);
-  if (is_known("--width")) require_key_heads(config.sizes.recipe, "--width", config.sizes.width);
-  if (is_known("--heads")) require_key_heads(config.sizes.recipe, "--heads", config.sizes.heads);
+  if (is_known("--heads"))
+    require_key_heads(recipe, "--heads", config.sizes.heads);
+  else
+    require_key_heads(recipe, "--width",
+                      is_known("--width") ? config.sizes.width : recipe.key_heads);
   if (config.given.contains("--minutes") && (!of_own_text || config.given.contains("--steps")))
     refuse_usage(std::string("--minutes decides how many steps are chosen; ") +
                      (of_own_text ? "--steps gives their number"
@@ -374,6 +375,13 @@ void require_resumable(const TrainConfig& call) {
   if (!call.save)
     refuse_usage("--resume saves in the folder of the run, --no-save writes no files",
                  "use one of them");
+}
+
+double rate_for(const TrainConfig& config, const TrainingDefaults& row) {
+  // A model that has learned is trained further with a tenth of the rate. With Muon twice the rate is
+  // better (examples/EXPERIMENTS.md).
+  const double rate = config.training.optimizer == Optimizer::muon ? 2 * row.rate : row.rate;
+  return config.from.empty() ? rate : rate / 10;
 }
 
 }  // namespace
@@ -410,8 +418,6 @@ TrainConfig train_config(int argc, const char* const* argv) {
     use_built_in_text(config);
   else if (!config.out.empty())
     require_other_files(config);
-  if (config.given.contains("--muon-rate") && config.training.optimizer != Optimizer::muon)
-    refuse_usage("--muon-rate is for --optimizer muon", "leave it out: adamw has the rate of --lr");
   const double valid = config.corpus.valid;
   if (valid > 1 && valid != std::floor(valid))
     refuse_usage(formatted("--valid must be a share below 1 or a whole number: got %g", valid),
@@ -437,17 +443,6 @@ TrainConfig resumed_config(TrainConfig config, TrainConfig call) {
   return config;
 }
 
-namespace {
-
-double rate_for(const TrainConfig& config, const TrainingDefaults& row) {
-  // A model that has learned is trained further with a tenth of the rate. With Muon twice the rate is
-  // better (examples/EXPERIMENTS.md).
-  const double rate = config.training.optimizer == Optimizer::muon ? 2 * row.rate : row.rate;
-  return config.from.empty() ? rate : rate / 10;
-}
-
-}  // namespace
-
 double rate_after_divergence(const TrainConfig& config, const Corpus& corpus) {
   const double chosen =
       config.texts.empty() ? rate_of_built_in_text : rate_for(config, defaults_for(corpus));
@@ -455,15 +450,27 @@ double rate_after_divergence(const TrainConfig& config, const Corpus& corpus) {
   return rate > chosen ? chosen : rate / 10;
 }
 
+std::int64_t bytes_to_read(const TrainConfig& config) {
+  constexpr double tokens_of_minute = 1.3e6, least = 4e6, most = 256e6;
+  const TrainerOptions& training = config.training;
+  const auto given = [&](const char* name, Dim value, Dim usual) {
+    return static_cast<double>(config.given.contains(name) ? value : usual);
+  };
+  const double tokens = config.given.contains("--steps")
+                            ? static_cast<double>(training.schedule.steps * training.accumulate) *
+                                  given("--batch", training.batch, 16) *
+                                  given("--context", config.sizes.context, 128)
+                            : config.minutes * tokens_of_minute;
+  const Tokens kind = config.corpus.tokens;
+  const double bytes = kind == Tokens::word || kind == Tokens::bpe ? 4 : 1;  // of a token
+  return static_cast<std::int64_t>(std::clamp(1.5 * tokens * bytes, least, most));
+}
+
 std::string choose_for_text(TrainConfig& config, const Corpus& corpus) {
   TrainingDefaults row = defaults_for(corpus);
   row.rate = rate_for(config, row);
   TrainerOptions& training = config.training;
   CosineSchedule& schedule = training.schedule;
-  std::string chosen;
-  const auto chose = [&](const char* name, const std::string& what) {
-    if (!config.given.contains(name)) chosen += (chosen.empty() ? "" : ", ") + what;
-  };
   const auto is_given = [&](std::string_view name) {
     return config.given.contains("--" + std::string(name));
   };
@@ -483,31 +490,9 @@ std::string choose_for_text(TrainConfig& config, const Corpus& corpus) {
                           static_cast<std::int64_t>(16 * steps_of_evaluation)}));
   if (config.corpus.valid > 0) config.choose("--patience", config.patience, 5);
 
-  const std::string token = token_word(corpus.tokenizer.kind());
-  if (config.from.empty() && !config.given.contains("--recipe") &&
-      config.sizes.recipe.position == Position::rotary)
-    chose("--positions", "rotary positions");
-  if (training.optimizer == Optimizer::muon) chose("--optimizer", "Muon");
-  chose("--layers", counted(config.sizes.layers, "layer"));
-  chose("--heads", counted(config.sizes.heads, "head"));
-  chose("--width", "width " + thousands(config.sizes.width));
-  chose("--context", "context " + thousands(config.sizes.context));
-  chose("--batch", "batch " + thousands(training.batch));
-  chose("--lr", formatted("learning rate %g", schedule.rate));
-  chose("--steps", counted(schedule.steps, "step"));
-  if (chosen.empty()) return "";
-  std::string text;
-  if (corpus.train.size() < tiny_tokens)
-    text =
-        "The training text is very short: the model soon knows it by heart. 30 kB and more can be "
-        "learned from.\n";
-  text += "Chosen for " + counted(corpus.train.size(), "training " + token) + ": " + chosen + ".";
-  if (config.given.contains("--steps")) return text;
-  if (by_passes)
-    return text + formatted(" These are %.0f passes over the text, the most that are chosen.",
-                            row.most_passes);
-  return text + formatted(" This is the work of %g ", config.minutes) +
-         (config.minutes == 1 ? "minute" : "minutes") + " on two cores (--minutes).";
+  if (config.given.contains("--steps")) return "";
+  if (by_passes) return formatted(" (%.0f passes over the text, the most)", row.most_passes);
+  return formatted(" (--minutes %g)", config.minutes);
 }
 
 MarkTokens saved_marks(const Tokenizer& tokenizer) {
@@ -523,6 +508,7 @@ std::string config_text(const RunConfig& config, const Json::Members& notes) {
                           {"text", saved_paths(config.settings.texts)},
                           {"text_bytes", config.text_bytes},
                           {"text_hash", hexadecimal(config.text_hash)},
+                          {"whole_bytes", config.settings.whole_bytes},
                           {"run", train_options(settings).saved()},
                           {"tokenizer", tokenizer_json(config.tokenizer)}};
   Json::Members all = mark_notes(saved_marks(config.tokenizer));
@@ -539,8 +525,8 @@ RunConfig run_config(const ModelConfig& config) {
     own["version"].fail(
         "must be " + std::to_string(version) + ": got " + std::to_string(found) + "; " +
         (found < version ? older_advice : "use the fledge that wrote it, or train again"));
-  std::vector<std::string_view> keys{"version",   "text", "text_bytes",
-                                     "text_hash", "run",  "tokenizer"};
+  std::vector<std::string_view> keys{"version",     "text", "text_bytes", "text_hash",
+                                     "whole_bytes", "run",  "tokenizer"};
   keys.insert(keys.end(), std::begin(recipe_keys), std::end(recipe_keys));
   own.allow_only(keys);
   TrainConfig settings;
@@ -549,6 +535,7 @@ RunConfig run_config(const ModelConfig& config) {
   if (settings.training.schedule.warmup > settings.training.schedule.steps)
     own["run"].fail("must have a warm-up within its steps");
   settings.texts = read_paths(own["text"]);
+  settings.whole_bytes = own["whole_bytes"].integer(0, std::int64_t{1} << 53);
   settings.corpus.seed = settings.training.seed;
   Tokenizer tokenizer = read_tokenizer(own["tokenizer"]);
   settings.corpus.tokens = tokenizer.kind();

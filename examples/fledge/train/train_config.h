@@ -38,13 +38,14 @@ struct TrainConfig {
   Recipe without;  // the parts of --without are none, as they then are in sizes.recipe
   TrainerOptions training;
   std::int64_t evaluate_every = 250, patience = 0;
-  double minutes = 2;  // decides how many steps are chosen; see choose_for_text()
+  double minutes = 2;            // decides how many steps are chosen; see choose_for_text()
+  std::int64_t whole_bytes = 0;  // of the texts, when the run began
+  std::int64_t read_bytes = 0;   // of them, in pieces; 0: all
 
   // Options of this invocation; not saved.
   std::string out, resume;  // folders; both "": one is named after the text, or nothing is saved
-  bool find_lr = false;
-  bool save = true, force = false, json = false, quiet = false, no_progress = false;
-  std::int64_t log_every = 1, sample_every = 0, save_seconds = 30;
+  bool save = true, force = false, json = false, quiet = false;
+  std::int64_t save_seconds = 30;
   std::string watch, probe, page;  // the texts of these options
   std::set<std::string> given{};   // the names of the options that were given
 
@@ -67,6 +68,10 @@ support::Options train_options(TrainConfig& config);
 /// The config that the arguments give. Throws UsageError for options that contradict each other,
 /// before any file is read.
 TrainConfig train_config(int argc, const char* const* argv);
+
+/// How much of a long text is read, unless --read says it: one and a half times what the steps see, in
+/// bytes; at least 4 MB, at most 256 MB. Windows are drawn at random, so few are drawn twice.
+std::int64_t bytes_to_read(const TrainConfig& config);
 
 /// The saved settings, with the allowed changes from this command line. Throws UsageError.
 TrainConfig resumed_config(TrainConfig saved, TrainConfig call);
@@ -105,6 +110,6 @@ RunConfig run_config(const std::string& text);
 inline constexpr const char* config_advice =
     "config.json must be as fledge export wrote it: restore it, or export the run again";
 /// What to do about a folder that was written before a run was one file.
-inline constexpr const char* older_advice = "commit 44c42e9 of fledge reads it";
+inline constexpr const char* older_advice = "commit d6f5763 of fledge reads it";
 
 }  // namespace fledge::train

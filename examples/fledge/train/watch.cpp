@@ -1,6 +1,5 @@
 #include "examples/fledge/train/watch.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "examples/fledge/train/report.h"

@@ -146,12 +146,11 @@ struct Settings {
     f("tie_qk", "tie-qk", sizes.recipe.tie_qk), f("freeze", "freeze", sizes.recipe.learned);
     CosineSchedule& schedule = training.schedule;
     f("steps", "steps", schedule.steps), f("warmup", "warmup", schedule.warmup);
-    f("rate", "lr", schedule.rate), f("final_ratio", "min-lr", schedule.final_ratio);
+    f("rate", "lr", schedule.rate);
     f("batch", "batch", training.batch), f("", "accumulate", training.accumulate);
     f("decay", "decay", training.decay), f("clip", "clip", training.clip);
     f("beta2", "", training.beta2), f("seed", "seed", training.seed);
     f("optimizer", "optimizer", training.optimizer);
-    f("muon_times", "muon-rate", training.muon_times);
   }
 };
 
@@ -237,7 +236,7 @@ std::string option_text(const T&) {
 }
 
 // The settings in run.safetensors, as `fledge train` writes them (examples/fledge/train/train_config).
-constexpr std::int64_t settings_version = 4;
+constexpr std::int64_t settings_version = 5;
 
 std::string settings_text(const Run& r) {
   Settings s{r.reading, r.model.sizes, r.trainer->options()};
@@ -252,6 +251,7 @@ std::string settings_text(const Run& r) {
                       {"text", r.name},
                       {"text_bytes", static_cast<std::int64_t>(r.text_bytes)},
                       {"text_hash", hexadecimal(r.text_hash)},
+                      {"whole_bytes", std::int64_t{0}},
                       {"run", Json::object(options)},
                       {"tokenizer", tokenizer_json(r.corpus.tokenizer)}},
                      mark_notes({end, end ? std::vector<Dim>{*end} : std::vector<Dim>{}, {}}));
@@ -346,10 +346,11 @@ std::uint32_t fledge_baselines() {
   const Corpus& corpus = the_run().corpus;
   const TokenText& test = corpus.valid.size() > 0 ? corpus.valid : corpus.train;
   const Dim V = corpus.tokenizer.size();
+  const int history = best_history(corpus.train, V, 8);
   std::optional<double> floor;
   if (test.documents() > 0) floor = least_loss(test);
   return answer(Json::object({{"guessing", std::log(static_cast<double>(V))},
-                              {"tables", ngram_losses(corpus.train, test, V, 3)},
+                              {"tables", ngram_losses(corpus.train, test, V, history)},
                               {"floor", floor}}));
 }
 

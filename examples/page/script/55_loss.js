@@ -5,10 +5,10 @@ const rivals = [];  // {name, losses}; 65_switches.js trains them; no losses: no
 // {name, loss, kind}, the highest loss first.
 function ladder() {
   const {guessing, tables, floor} = model.baselines;
-  const names = ["counting each", "after one", "after two", "after three"];
   const tested = learning.isRecorded && page.held_out.find(([step]) => step >= state.step);
   return [{name: "blind guess", loss: guessing}, {name: "floor", loss: floor},
-    ...(tables ?? []).map((loss, n) => ({name: names[n], loss})),
+    {name: "counting each", loss: tables?.[0]},
+    {name: "best table", loss: tables?.[1] && tables.at(-1)},
     {name: "held-out text", loss: tested?.[1], kind: "chosen-bar"},
     {name: "this model", loss: lossNow(), kind: "chosen-bar"},
     ...rivals.map(({name, losses}) => ({name, loss: lastLoss(losses), kind: "rival-bar"}))]
@@ -22,9 +22,9 @@ function lastLoss(losses) {
 function lossPart() {
   const list = element("ol", {class: "bars ladder"}), inWords = element("p", {class: "in-words"});
   const part = section("loss", "How wrong it is",
-    prose("The *loss* is how surprised the model is by the true next #. Tables that count each " +
-      "#, or what comes after one, two or three of them, need no attention: a model must sink " +
-      "below them. No fair model gets below the *floor*."), list, inWords);
+    prose("The *loss* is how surprised the model is by the true next #. Tables that count each #, " +
+      "or what comes after the last few, need no attention: a model must sink below them. No " +
+      "fair model gets below the *floor*."), list, inWords);
   follow(() => {
     const loss = lossNow(), all = ladder(), top = all[0].loss;
     list.replaceChildren(...all.map((one) =>

@@ -1,7 +1,6 @@
 #include "engine/base/errors.h"
 
 #include <clocale>
-#include <vector>
 
 #include "engine/array.h"
 #include "tests/support/catch.h"

@@ -4,10 +4,8 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <new>
 #include <numeric>
 #include <thread>
-#include <vector>
 
 #include "engine/kernels/buffer.h"
 #include "tests/support/arrays.h"

@@ -1,12 +1,10 @@
 #include "engine/base/random.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numbers>
 #include <numeric>
 #include <set>
 
-#include "engine/base/errors.h"
 #include "tests/support/catch.h"
 #include "tests/support/refuses.h"
 

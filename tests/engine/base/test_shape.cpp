@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <span>
 
 #include "engine/base/errors.h"
 #include "engine/base/indices.h"

@@ -187,19 +187,12 @@ TEST_CASE("FLEDGE_THREADS is the number of threads, or refused with what it says
 }
 
 TEST_CASE("processors: a quota is rounded up, and what is none is none") {
-  const std::vector<std::pair<const char*, int>> rows = {{"max 100000\n", 0},
-                                                         {"200000 100000\n", 2},
-                                                         {"250000 100000\n", 3},
-                                                         {"100001 100000\n", 2},
-                                                         {"20000 100000\n", 1},
-                                                         {"1000 1000000\n", 1},
-                                                         {"6400000 50000\n", 128},
-                                                         {"", 0},
-                                                         {"0 0\n", 0},
-                                                         {"-1 100000\n", 0},
-                                                         {"100000\n", 0},
-                                                         {"nonsense\n", 0}};
-  for (const auto& [text, expected] : rows) {
+  for (const auto& [text, expected] :
+       {std::pair("max 100000\n", 0), std::pair("200000 100000\n", 2),
+        std::pair("250000 100000\n", 3), std::pair("100001 100000\n", 2),
+        std::pair("20000 100000\n", 1), std::pair("1000 1000000\n", 1),
+        std::pair("6400000 50000\n", 128), std::pair("", 0), std::pair("0 0\n", 0),
+        std::pair("-1 100000\n", 0), std::pair("100000\n", 0), std::pair("nonsense\n", 0)}) {
     INFO(text);
     CHECK(processors_of_quota(text) == expected);
   }

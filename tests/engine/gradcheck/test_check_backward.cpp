@@ -141,6 +141,27 @@ TEST_CASE("a branch between equal numbers decides nothing about the slope, and a
     }
 }
 
+TEST_CASE("pow, fabs and == have exact derivatives, and fabs has none at 0") {
+  for (const double error : {0.0, 1e-8}) {
+    const Report report = check_backward(
+        [](const auto& x) {
+          auto y = x;
+          y[0] = pow(x[0], x[1]) + pow(x[0], 3) + pow(2, x[1]);
+          y[1] = x[0] == x[1] ? x[0] : x[0] != x[1] ? fabs(x[2]) : x[1];
+          y[2] = fabs(x[3]);
+          return y;
+        },
+        [=](const auto& dy, const auto& x, auto& dx) {
+          const double p = std::pow(x[0], x[1]);
+          dx = {dy[0] * (p * x[1] / x[0] + 3 * x[0] * x[0]),
+                dy[0] * (p * std::log(x[0]) + std::pow(2, x[1]) * std::log(2) + error), -dy[1],
+                0.5 * dy[2] + dy[3]};
+        },
+        Values<double>{1.5, 0.5, -2, 0});
+    CHECK((report.problem.empty() == (error == 0) && report.undecided == 1));
+  }
+}
+
 TEST_CASE("a backward pass that races is refused, and one that adds in another order is not") {
   std::size_t calls = 0;
   const auto same = [](const auto& x) { return x; };

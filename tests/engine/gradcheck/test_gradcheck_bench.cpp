@@ -251,15 +251,10 @@ std::vector<Row> wrong_functions() {
   };
   // factors
   for (const auto& times :
-       std::vector<std::pair<double, std::string>>{{2, "twice"},
-                                                   {0.5, "one of two"},
-                                                   {-1, "sign"},
-                                                   {std::sqrt(8.0), "1/sqrt(8)"},
-                                                   {1.001, "constant factor"},
-                                                   {1 + 1e-5, "constant factor"},
-                                                   {1 + 1e-10, ""},
-                                                   {3, "factor of 3"},
-                                                   {0, "zero in every element"}})
+       {std::pair(2.0, "twice"), std::pair(0.5, "one of two"), std::pair(-1.0, "sign"),
+        std::pair(std::sqrt(8.0), "1/sqrt(8)"), std::pair(1.001, "constant factor"),
+        std::pair(1 + 1e-5, "constant factor"), std::pair(1 + 1e-10, ""),
+        std::pair(3.0, "factor of 3"), std::pair(0.0, "zero in every element")})
     add("times " + std::to_string(times.first), times.second, {{2, 3}},
         [by = times.first](In x) { return exp(scaled(x[0], by)); });
   add("one element doubled", "", {{2, 3}}, of_one(spoiled_at, 4, 2));

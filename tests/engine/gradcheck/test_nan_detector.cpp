@@ -3,7 +3,6 @@
 
 #include <functional>
 
-#include "engine/autograd.h"
 #include "engine/ops.h"
 #include "tests/support/catch.h"
 

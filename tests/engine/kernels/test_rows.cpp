@@ -3,7 +3,6 @@
 #include "engine/kernels/rows.h"
 
 #include <cmath>
-#include <string>
 #include <vector>
 
 #include "engine/kernels/layer_norm.h"

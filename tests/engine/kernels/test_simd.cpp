@@ -8,8 +8,6 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <string>
-#include <vector>
 
 #include "engine/kernels/simd_math.h"
 #include "tests/engine/kernels/guarded.h"

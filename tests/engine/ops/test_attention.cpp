@@ -65,16 +65,13 @@ TEST_CASE(
 }
 
 TEST_CASE("attention with shared keys and with sinks is its small ops, whatever the mask") {
+  using Heads = std::pair<HeadCount, Dim>;
   for (const WithSink sink : {WithSink::no, WithSink::yes})
     for (const Mask& mask : {Mask(), causal(), window(3), causal() & window(40), padding({0, 4}),
                              causal() & padding({4, 3})})
-      for (const auto& [heads, D] : {std::pair<HeadCount, Dim>{{4, 2}, 3},
-                                     {{3, 1}, 4},
-                                     {{2, 1}, 8},
-                                     {{6, 3}, 1},
-                                     {{4, 1}, 9},
-                                     {{6, 2}, 17},
-                                     {2, 9}})
+      for (const auto& [heads, D] :
+           {Heads({4, 2}, 3), Heads({3, 1}, 4), Heads({2, 1}, 8), Heads({6, 3}, 1),
+            Heads({4, 1}, 9), Heads({6, 2}, 17), Heads(2, 9)})
         for (const Dim T : {4, 9, 120}) {
           if (T > 9 && D != 3 && D != 9) continue;
           check_attention({2}, T, heads, D, mask, sink);
@@ -127,22 +124,13 @@ TEST_CASE("large scores lose no digits of the weights") {
 
 namespace {
 
-struct CachedHeads {
-  HeadCount heads;
-  Dim D;
-  WithSink sinks = WithSink::no;
-};
-const std::vector<CachedHeads> cached_heads = {{1, 1},
-                                               {3, 4},
-                                               {2, 8},
-                                               {4, 5},
-                                               {2, 9},
-                                               {3, 33},
-                                               {{4, 2}, 5},
-                                               {{3, 1}, 33, WithSink::yes},
-                                               {{4, 1}, 8},
-                                               {{6, 2}, 9},
-                                               {2, 4, WithSink::yes}};
+using CachedHeads = std::tuple<HeadCount, Dim, WithSink>;
+constexpr WithSink no = WithSink::no, yes = WithSink::yes;
+const std::vector<CachedHeads> cached_heads{
+    CachedHeads(1, 1, no),      CachedHeads(3, 4, no),        CachedHeads(2, 8, no),
+    CachedHeads(4, 5, no),      CachedHeads(2, 9, no),        CachedHeads(3, 33, no),
+    CachedHeads({4, 2}, 5, no), CachedHeads({3, 1}, 33, yes), CachedHeads({4, 1}, 8, no),
+    CachedHeads({6, 2}, 9, no), CachedHeads(2, 4, yes)};
 
 }  // namespace
 

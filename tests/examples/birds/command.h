@@ -1,7 +1,6 @@
 // The program build/birds, run as a user would run it.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <vector>
 

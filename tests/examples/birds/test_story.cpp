@@ -8,7 +8,6 @@
 
 #include "engine/autograd.h"
 #include "examples/support/built_in_text.h"
-#include "examples/support/text.h"
 #include "nn/inspect/ngram_losses.h"
 #include "nn/inspect/probes.h"
 #include "nn/text/batches.h"

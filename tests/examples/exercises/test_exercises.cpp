@@ -22,9 +22,7 @@ Result says(std::vector<std::string> arguments) {
   return run(arguments, {{"LC_ALL", "C"}});
 }
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 /// "01_forget_birds", …: the exercises in their order.
 Lines names() {

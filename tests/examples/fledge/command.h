@@ -45,6 +45,12 @@ inline std::vector<StrictJson> json_lines(const std::string& text) {
   return values;
 }
 
+inline std::string all_replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
+}
+
 /// The text without its colours: without the parts from ESC [ to m.
 inline std::string without_colours(std::string text) {
   for (std::size_t at = 0; (at = text.find("\x1b[", at)) != text.npos;)
@@ -64,11 +70,9 @@ inline std::string refusal_of(const Result& result, const std::string& folder = 
   if (std::any_of(errors.begin(), errors.end(), controls) || !errors.ends_with('\n') ||
       indent < 2 || indent > lines[0].size() || lines[0].substr(indent - 2, 2) != ": ")
     return "not two lines: " + errors;
-  std::string message = std::to_string(result.status) + lines[0].substr(lines[0].find(": ")) +
-                        " | " + lines[1].substr(indent);
-  for (std::size_t at = 0; (at = message.find(folder)) != message.npos;)
-    message.replace(at, folder.size(), "~");
-  return message;
+  return all_replaced(std::to_string(result.status) + lines[0].substr(lines[0].find(": ")) + " | " +
+                          lines[1].substr(indent),
+                      folder, "~");
 }
 
 inline std::string first_word(const std::string& text) { return text.substr(0, text.find(' ')); }

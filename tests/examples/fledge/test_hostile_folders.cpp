@@ -65,10 +65,11 @@ Files config(Size vocabulary, Size context, Size layers, const std::string& toke
   for (const auto& [name, size] :
        {std::pair{"vocab_size", vocabulary}, {"n_positions", context}, {"n_layer", layers}})
     text += ",\"" + std::string(name) + "\":" + std::to_string(size);
-  return {{"config.json", text +
-                              R"(,"fledge":{"version":4,"text":"/dev/null","text_bytes":1,)"
-                              R"("text_hash":"0","run":{"warmup":"1"},"tokenizer":)" +
-                              tokenizer + "}}"}};
+  return {
+      {"config.json", text +
+                          R"(,"fledge":{"version":5,"text":"/dev/null","text_bytes":1,)"
+                          R"("text_hash":"0","whole_bytes":0,"run":{"warmup":"1"},"tokenizer":)" +
+                          tokenizer + "}}"}};
 }
 Files model(Size vocabulary, Size context, Size layers,
             const std::string& tokenizer = R"({"kind":"byte"})") {

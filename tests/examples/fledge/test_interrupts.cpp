@@ -50,7 +50,7 @@ TEST_CASE("interrupts: any signal, after any step and in every variant, saves an
        std::vector<Stop>{{SIGINT, "\"start\"", {}, {}},
                          {SIGTERM, "\"step\":1,", {}, {}},
                          {SIGHUP, "\"step\":60,", {}, {}},
-                         {SIGINT, "\"step\":100,", {}, {"--sample-every", "7", "--probe", "lake"}},
+                         {SIGINT, "\"step\":75,", {}, {"--probe", "lake"}},
                          {SIGINT, "\"step\":7,", {"--tie-qk", "--freeze", "v", "--valid", "0"}, {}},
                          {SIGINT,
                           "\"step\":7,",

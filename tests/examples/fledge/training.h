@@ -10,7 +10,6 @@
 #include <csignal>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <random>
@@ -18,7 +17,6 @@
 
 #include "tests/examples/fledge/command.h"
 #include "tests/support/catch.h"
-#include "tests/support/folder.h"
 #include "tests/support/stored_file.h"
 
 namespace testing {

@@ -19,9 +19,7 @@ namespace {
 using namespace testing;
 namespace fs = std::filesystem;
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 void check_layout(const Lines& lines, bool is_ascii = false) {
   for (const std::string& line : lines) {

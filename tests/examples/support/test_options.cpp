@@ -11,7 +11,6 @@
 
 #include "engine/base/processors.h"
 #include "engine/base/thread_pool.h"
-#include "examples/support/run_main.h"
 #include "tests/support/given.h"
 #include "tests/support/refuses.h"
 

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 
-#include <cmath>
 #include <cstdlib>
 #include <map>
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #include "tests/nn/modules.h"
 #include "tests/support/catch.h"
@@ -34,10 +33,6 @@ std::vector<Choice> naive_choices(const Array& logits, const SampleOptions& opti
   const double top = tokens[0].probability;
   for (Choice& token : tokens)
     token.probability = std::exp((token.probability - top) / options.temperature);
-  const auto total = [&] {
-    return std::accumulate(tokens.begin(), tokens.end(), 0.0,
-                           [](double sum, const Choice& token) { return sum + token.probability; });
-  };
   while (tokens.back().probability == 0) tokens.pop_back();
   if (const auto k = static_cast<std::size_t>(options.top_k))
     tokens.resize(std::min(k, tokens.size()));
@@ -47,8 +42,9 @@ std::vector<Choice> naive_choices(const Array& logits, const SampleOptions& opti
   const auto enough = std::partition_point(
       sums.begin(), sums.end(), [&](double sum) { return !(sum >= options.top_p * sums.back()); });
   if (options.top_p < 1) tokens.resize(static_cast<std::size_t>(enough - sums.begin()) + 1);
-  const double sum = total();
-  for (Choice& token : tokens) token.probability /= sum;
+  double total = 0;
+  for (const Choice& token : tokens) total += token.probability;
+  for (Choice& token : tokens) token.probability /= total;
   return tokens;
 }
 

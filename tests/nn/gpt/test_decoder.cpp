@@ -39,19 +39,12 @@ LanguageModelSizes decoder_sizes(Dim context, Dim layers, Dim heads, Dim D, Bias
 
 std::vector<LanguageModelSizes> all_sizes() {
   std::vector<LanguageModelSizes> all;
-  for (const auto& [context, layers, heads, D] : std::vector<std::array<Dim, 4>>{{96, 1, 1, 16},
-                                                                                 {96, 2, 4, 32},
-                                                                                 {64, 2, 4, 4},
-                                                                                 {33, 3, 3, 16},
-                                                                                 {90, 1, 2, 32},
-                                                                                 {47, 2, 2, 8},
-                                                                                 {71, 2, 3, 12},
-                                                                                 {40, 1, 4, 5},
-                                                                                 {17, 2, 2, 8},
-                                                                                 {8, 2, 2, 8},
-                                                                                 {3, 2, 2, 8},
-                                                                                 {2, 2, 2, 8},
-                                                                                 {1, 2, 2, 8}})
+  using Sizes = std::tuple<Dim, Dim, Dim, Dim>;
+  for (const auto& [context, layers, heads, D] :
+       {Sizes(96, 1, 1, 16), Sizes(96, 2, 4, 32), Sizes(64, 2, 4, 4), Sizes(33, 3, 3, 16),
+        Sizes(90, 1, 2, 32), Sizes(47, 2, 2, 8), Sizes(71, 2, 3, 12), Sizes(40, 1, 4, 5),
+        Sizes(17, 2, 2, 8), Sizes(8, 2, 2, 8), Sizes(3, 2, 2, 8), Sizes(2, 2, 2, 8),
+        Sizes(1, 2, 2, 8)})
     all.push_back(
         decoder_sizes(context, layers, heads, D, all.size() % 2 == 0 ? Bias::with : Bias::without));
   for (const Recipe& recipe : all_recipes()) {

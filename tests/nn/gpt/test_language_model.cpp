@@ -172,8 +172,9 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("LanguageModel: starts as GPT-2 does, reproducibly") {
-  const LanguageModelSizes sizes{.vocabulary = 200, .context = 100, .layers = 2, .width = 32};
+TEST_CASE("LanguageModel: starts as GPT-2 does, its gate too, reproducibly") {
+  LanguageModelSizes sizes{.vocabulary = 200, .context = 100, .layers = 2, .width = 32};
+  sizes.recipe.mlp = FeedForward::swiglu;
   Rng one(1), same(1), other(2);
   const LanguageModel a(sizes, one), b(sizes, same), c(sizes, other);
   const auto named = named_parameters(a);
@@ -246,13 +247,12 @@ TEST_CASE("LanguageModel: sizes that make no model are refused, others reach eve
     };
   };
   const std::string op = "LanguageModel: ";
+  using Size = std::tuple<const char*, Dim*, Dim>;
   LanguageModelSizes s{.vocabulary = 5, .context = 3};
-  for (const auto& [name, size, wrong] : {std::tuple{"vocabulary", &s.vocabulary, Dim{0}},
-                                          {"context", &s.context, -1},
-                                          {"layers", &s.layers, 0},
-                                          {"heads", &s.heads, 0},
-                                          {"width", &s.width, 0},
-                                          {"hidden", &s.hidden, -1}}) {
+  for (const auto& [name, size, wrong] :
+       {Size("vocabulary", &s.vocabulary, 0), Size("context", &s.context, -1),
+        Size("layers", &s.layers, 0), Size("heads", &s.heads, 0), Size("width", &s.width, 0),
+        Size("hidden", &s.hidden, -1)}) {
     const Dim before = std::exchange(*size, wrong);
     CHECK(refuses<ValueError>(made(s), op + name, "got " + std::to_string(wrong)));
     *size = before;

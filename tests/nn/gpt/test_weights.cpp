@@ -3,7 +3,6 @@
 // those that lack or damage a file: command/damaged.txt; PyTorch's: programs/compare_dump.cpp.
 #include "nn/gpt/weights.h"
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "nn/io/files.h"

@@ -24,68 +24,70 @@ double p_of_last(const TokenText& train, const std::vector<Dim>& test, Dim V, in
   return std::exp(-ngram_losses(train, stream(test), V, history).back());
 }
 
-// The formulas as they stand, every count made by looking through the text; for streams.
+using Gram = std::vector<Dim>;
+
+// What is counted: a stream, or each document behind so many boundaries, with the one after it.
+std::vector<Gram> padded(const TokenText& text, std::size_t boundaries) {
+  if (text.starts.empty()) return {text.tokens};
+  std::vector<Gram> all;
+  for (std::size_t d = 0; d + 1 < text.starts.size(); ++d) {
+    all.emplace_back(boundaries, text.tokens[0]);
+    for (std::size_t i = text.starts[d] + 1; i <= text.starts[d + 1]; ++i)
+      all.back().push_back(text.tokens[i]);
+  }
+  return all;
+}
+
+// The formulas as they stand, for tokens 0 … 3, from a map of whole n-grams. Documents begin with
+// `pad` boundaries, 3; a stream has none.
 class ByDefinition {
  public:
-  ByDefinition(std::vector<Dim> train, std::vector<Dim> test, Dim V)
-      : n_(static_cast<std::ptrdiff_t>(train.size())), V_(V), all_(std::move(train)) {
-    all_.insert(all_.end(), test.begin(), test.end());
+  ByDefinition(const TokenText& train, int pad) : boundary_(pad > 0 ? 3 : -1) {
+    for (const Gram& text : padded(train, static_cast<std::size_t>(pad)))
+      for (auto end = text.begin() + pad; end < text.end(); ++end)
+        for (auto begin = text.begin(); begin <= end; ++begin) ++counts_[Gram(begin, end + 1)];
   }
 
-  double loss(int history) {
-    weights_.clear();
-    for (int shorter = 1; shorter <= history; ++shorter) weights_.push_back(estimate(shorter));
-    double sum = 0;
-    for (auto i = n_; i < std::ssize(all_); ++i) sum -= std::log(p(i, history, false));
-    return sum / static_cast<double>(std::ssize(all_) - n_);
+  double p(const Gram& gram, bool all = true) const {
+    if (gram.empty()) return 0.25;
+    double of_gram = 0, of_history = 0, taken = 0, n[5] = {};
+    for (const auto& entry : counts_)
+      if (entry.first.size() == gram.size())
+        if (const int c = count(entry.first, all); c >= 1 && c <= 4) ++n[c];
+    const auto discount = [&](int c) {
+      const int k = std::min(c, 3);
+      if (n[1] == 0 || n[k] == 0 || n[k + 1] == 0) return 0.5 * k;
+      const double Y = n[1] / (n[1] + 2 * n[2]);
+      return std::clamp(k - (k + 1) * Y * n[k + 1] / n[k], 0.1 * k, 0.9 * k);
+    };
+    Gram other = gram;
+    for (other.back() = 0; other.back() < 4; ++other.back()) {
+      const int c = count(other, all);
+      of_history += c;
+      taken += discount(c);
+      if (other == gram) of_gram = c - discount(c);
+    }
+    const double shorter = p({gram.begin() + 1, gram.end()}, false);
+    return of_history == 0 ? shorter : (of_gram + taken * shorter) / of_history;
   }
 
  private:
-  // How often the history of token i occurs in the training text, and with token i behind it.
-  std::pair<double, double> counts(std::ptrdiff_t i, std::ptrdiff_t history, bool left_out) const {
-    double both = 0, before = 0;
-    for (auto j = history; j < n_ && i >= history; ++j) {
-      if (left_out && j == i) continue;
-      if (!std::equal(all_.begin() + j - history, all_.begin() + j, all_.begin() + i - history))
-        continue;
-      before += 1;
-      both += all_[static_cast<std::size_t>(j)] == all_[static_cast<std::size_t>(i)];
+  // How often it occurs, or how many tokens stand before it; before a document's first stands none.
+  int count(const Gram& gram, bool all) const {
+    const auto found = counts_.find(gram);
+    if (all || (gram.size() > 1 && gram[0] == boundary_))
+      return found == counts_.end() ? 0 : found->second;
+    int before = 0;
+    for (Dim token = 0; token < 4; ++token) {
+      Gram longer{token};
+      longer.insert(longer.end(), gram.begin(), gram.end());
+      before += counts_.contains(longer);
     }
-    return {before, both};
+    return before;
   }
 
-  double p(std::ptrdiff_t i, int history, bool left_out) const {
-    const auto [before, both] = counts(i, history, left_out);
-    if (history == 0) return (both + 1) / (before + static_cast<double>(V_));
-    const double shorter = p(i, history - 1, left_out);
-    if (before == 0) return shorter;
-    const auto size = static_cast<std::size_t>(std::log2(before));
-    const double weight = weights_.at(static_cast<std::size_t>(history) - 1).at(size);
-    return weight * both / before + (1 - weight) * shorter;
-  }
-
-  std::vector<double> estimate(int history) const {
-    std::vector<double> weights(16, 0.5);
-    for (int round = 0; round < 20; ++round) {
-      std::vector<double> sum(16), number(16);
-      for (std::ptrdiff_t i = 0; i < n_; ++i) {
-        const auto [before, both] = counts(i, history, true);
-        if (before == 0) continue;
-        const auto size = static_cast<std::size_t>(std::log2(before));
-        const double longer = weights[size] * both / before;
-        sum[size] += longer / (longer + (1 - weights[size]) * p(i, history - 1, true));
-        number[size] += 1;
-      }
-      for (std::size_t size = 0; size < 16; ++size)
-        if (number[size] > 0) weights[size] = std::clamp(sum[size] / number[size], 0.001, 0.999);
-    }
-    return weights;
-  }
-
-  std::ptrdiff_t n_;
-  Dim V_;
-  std::vector<Dim> all_;
-  std::vector<std::vector<double>> weights_;
+  Dim boundary_;
+  std::map<Gram, int> counts_;
 };
 
 TokenText documents_of(const std::string& text) {
@@ -94,58 +96,81 @@ TokenText documents_of(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE(
-    "a history of one predicts what follows, one that was never seen leaves it to a shorter") {
-  // After 1 always comes 0, also when one of these is left out: the weight grows to its limit.
-  CHECK_THAT(p_of_last(abab, {0}, 2, 1), WithinAbs(1, 0.002));
-  CHECK_THAT(p_of_last(abab, {1}, 2, 1), WithinAbs(0, 0.002));
+TEST_CASE("what follows is predicted, and a history that was never seen leaves it to a shorter") {
+  CHECK(p_of_last(abab, {0}, 2, 1) > 0.7);  // after 1 always comes 0
+  CHECK(p_of_last(abab, {1}, 2, 1) < 0.3);
   const TokenText train = stream({0, 1, 2, 0, 1, 2, 3, 1}), unseen = stream({3, 3, 3, 2});
-  const std::vector<double> some = ngram_losses(train, unseen, 4, 3),
-                            more = ngram_losses(train, unseen, 4, 8);
-  CHECK(some.size() == 4);
-  CHECK(more.back() == some.back());  // no longer history of the test stands in the training text
+  const std::vector<double> more = ngram_losses(train, unseen, 4, 8);
+  CHECK(ngram_losses(train, unseen, 4, 4).size() == 5);
+  CHECK(more.back() == more.at(5));  // no longer history of the test stands in the training text
 }
 
-TEST_CASE("tables count what looking through the text counts") {
+TEST_CASE("tables count what maps of whole n-grams count, in streams and in documents") {
+  constexpr int most = 3;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Rng rng(seed);
-    std::vector<Dim> train, test;
-    for (Dim i = rng.below(60); i >= 0; --i) train.push_back(rng.below(3));
-    for (Dim i = rng.below(30); i >= 0; --i) test.push_back(rng.below(4));
-    ByDefinition by_definition(train, test, 4);
-    const std::vector<double> losses = ngram_losses(stream(train), stream(test), 4, 3);
-    for (int history = 0; history <= 3; ++history)
-      CHECK_THAT(losses.at(static_cast<std::size_t>(history)),
-                 WithinAbs(by_definition.loss(history), 1e-9));
+    TokenText train, test;
+    const auto fill = [&](TokenText& text, Dim symbols) {
+      if (seed % 2 == 0)  // documents of 0 to 5 tokens, between boundaries 3
+        for (Dim d = rng.below(20) + 1; d > 0; --d) {
+          text.starts.push_back(text.tokens.size());
+          text.tokens.push_back(3);
+          for (Dim i = rng.below(6); i > 0; --i) text.tokens.push_back(rng.below(3));
+        }
+      else
+        for (Dim i = rng.below(60) + 4; i > 0; --i) text.tokens.push_back(rng.below(symbols));
+      if (seed % 2 == 0) text.starts.push_back(text.tokens.size());
+      if (seed % 2 == 0) text.tokens.push_back(3);
+    };
+    fill(train, 3);
+    fill(test, 4);
+    const int pad = seed % 2 == 0 ? most + 1 : 0;
+    const ByDefinition definition(train, pad);
+    TokenText read = test;
+    if (test.starts.empty())
+      read.tokens.insert(read.tokens.begin(), train.tokens.end() - most, train.tokens.end());
+    const std::vector<double> losses = ngram_losses(train, test, 4, most);
+    for (int history = 0; history <= most; ++history) {
+      double sum = 0, predicted = 0;
+      for (const Gram& text : padded(read, static_cast<std::size_t>(pad)))
+        for (auto at = text.begin() + std::max(pad, most); at < text.end(); ++at) {
+          sum -= std::log(definition.p({at - history, at + 1}));
+          ++predicted;
+        }
+      CHECK_THAT(losses.at(static_cast<std::size_t>(history)), WithinAbs(sum / predicted, 1e-12));
+    }
   }
 }
 
-TEST_CASE("documents are counted each by itself, after as many boundaries as a history needs") {
-  // "ab", "b" and "b", with the boundary 0
-  const TokenText train{{0, 1, 2, 0, 2, 0}, {0, 3, 5}}, test{{0, 2, 0}, {0, 2}};
-  const double no_history = -std::log(3.0 / 8) - std::log(3.0 / 8);  // a b 0 b 0: 2 of 5 each
-  const std::vector<double> losses = ngram_losses(train, test, 3, 5);
-  CHECK_THAT(losses.at(0), WithinAbs(no_history / 2, 1e-15));
-  CHECK(losses.at(1) < losses.at(0));  // the boundary always follows b
-  CHECK(losses.size() == 6);
-  // The history of two boundaries is the beginning of a document, as is that of one: of six
-  // documents that begin with a or with b, each begins as often as that.
-  const TokenText begun{{0, 1, 0, 1, 0, 1, 0, 2, 0, 2, 0, 2, 0}, {0, 2, 4, 6, 8, 10, 12}};
-  const std::vector<double> of_a = ngram_losses(begun, {{0, 1, 0}, {0, 2}}, 3, 3);
-  const std::vector<double> of_b = ngram_losses(begun, {{0, 2, 0}, {0, 2}}, 3, 3);
-  for (std::size_t n = 0; n < of_a.size(); ++n) CHECK_THAT(of_a[n], WithinAbs(of_b[n], 1e-12));
-  // Half of ln 2 for the letter; of the boundary, which is sure, next to nothing is left.
-  for (std::size_t n = 1; n < of_a.size(); ++n)
-    CHECK_THAT(of_a[n], WithinAbs(0.5 * std::log(2.0), 0.1));
+TEST_CASE("probabilities of all tokens sum to 1, whatever the history") {
+  Rng rng(7);
+  std::vector<Dim> train;
+  for (int i = 0; i < 200; ++i) train.push_back(rng.below(3) * rng.below(2));
+  for (int history = 0; history <= 12; ++history) {
+    double sum = 0;
+    for (Dim token = 0; token < 4; ++token) sum += p_of_last(stream(train), {token}, 4, history);
+    CHECK_THAT(sum, WithinAbs(1, 1e-12));
+  }
 }
 
-TEST_CASE("the share of the work that is done rises to 1") {
-  std::vector<double> shares;
-  ngram_losses(abab, abab, 2, 3, [&](double share) { shares.push_back(share); });
-  CHECK(shares.size() == 12);
-  CHECK(std::is_sorted(shares.begin(), shares.end()));
-  CHECK(shares.front() > 0);
-  CHECK(shares.back() == 1);
+TEST_CASE("the best history is as long as what decides, and 0 where nothing does") {
+  Rng rng(3);
+  std::vector<Dim> noise, third;  // the third token is the sum of the two before it, modulo 5
+  for (int i = 0; i < 3000; ++i) noise.push_back(rng.below(5));
+  for (int i = 0; i < 3000; ++i)
+    third.push_back(i % 3 < 2 ? rng.below(5) : (third[third.size() - 2] + third.back()) % 5);
+  CHECK(best_history(stream(noise), 5, 8) <= 1);
+  CHECK(best_history(stream(third), 5, 8) >= 2);
+  CHECK(best_history(stream({0, 1, 0}), 2, 8) == 0);  // too short for a tenth
+  TokenText documents;                                // 1 1 or 2 2
+  for (int d = 0; d < 100; ++d) {
+    const Dim token = 1 + rng.below(2);
+    documents.starts.push_back(documents.tokens.size());
+    documents.tokens.insert(documents.tokens.end(), {0, token, token});
+  }
+  documents.starts.push_back(documents.tokens.size());
+  documents.tokens.push_back(0);
+  CHECK(best_history(documents, 3, 8) >= 1);
 }
 
 TEST_CASE("tables refuse what cannot be counted") {
@@ -155,8 +180,8 @@ TEST_CASE("tables refuse what cannot be counted") {
   CHECK(refuses<ValueError>(losses(abab, {}, 1), "ngram_losses", "no tokens"));
   CHECK(refuses<ValueError>(losses(abab, stream({2}), 1), "token 2", "vocabulary of 2"));
   CHECK(refuses<ValueError>(losses(stream({-1}), stream({0}), 1), "token -1", "vocabulary of 2"));
-  for (const int history : {-1, 9})
-    CHECK(refuses<ValueError>(losses(abab, abab, history), "0 to 8",
+  for (const int history : {-1, 13})
+    CHECK(refuses<ValueError>(losses(abab, abab, history), "0 to 12",
                               "got " + std::to_string(history)));
   CHECK(refuses<ValueError>(losses(abab, {{0, 1, 0}, {0, 2}}, 1), "stream", "documents"));
 }

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <utility>
-#include <vector>
 
 #include "engine/base/errors.h"
 #include "tests/support/catch.h"

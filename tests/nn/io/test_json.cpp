@@ -5,7 +5,6 @@
 #include <bit>
 #include <clocale>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <random>
 #include <type_traits>
@@ -132,22 +131,16 @@ TEST_CASE("json: no string commands or misleads a terminal, and each reads back"
 }
 
 TEST_CASE("json: values of each kind, in one line and with line ends") {
-  for (const auto& [json, text] : {std::pair<Json, const char*>{Json(), "null"},
-                                   {nullptr, "null"},
-                                   {false, "false"},
-                                   {-5, "-5"},
-                                   {std::uint64_t{18446744073709551615u}, "18446744073709551615"},
-                                   {0.25f, "0.25"},
-                                   {1.0 / 3, "0.3333333333333333"},
-                                   {"x", "\"x\""},
-                                   {std::string("x"), "\"x\""},
-                                   {std::string_view("x"), "\"x\""},
-                                   {std::optional<int>(7), "7"},
-                                   {std::optional<int>(), "null"},
-                                   {std::vector<std::vector<double>>{{1, 2.5}, {}}, "[[1,2.5],[]]"},
-                                   {std::vector<Json>{1, "x", nullptr}, "[1,\"x\",null]"},
-                                   {Json::object({}), "{}"},
-                                   {Json::object({{"a", "b"}, {"c", 1}}), R"({"a":"b","c":1})"}})
+  using Row = std::pair<Json, const char*>;
+  for (const auto& [json, text] :
+       {Row(Json(), "null"), Row(nullptr, "null"), Row(false, "false"), Row(-5, "-5"),
+        Row(std::uint64_t{18446744073709551615u}, "18446744073709551615"), Row(0.25f, "0.25"),
+        Row(1.0 / 3, "0.3333333333333333"), Row("x", "\"x\""), Row(std::string("x"), "\"x\""),
+        Row(std::string_view("x"), "\"x\""), Row(std::optional<int>(7), "7"),
+        Row(std::optional<int>(), "null"),
+        Row(std::vector<std::vector<double>>{{1, 2.5}, {}}, "[[1,2.5],[]]"),
+        Row(std::vector<Json>{1, "x", nullptr}, "[1,\"x\",null]"), Row(Json::object({}), "{}"),
+        Row(Json::object({{"a", "b"}, {"c", 1}}), R"({"a":"b","c":1})")})
     CHECK(json.text() == text);
   // Only what has a meaning in JSON: not a pointer, which would be true, and not one byte.
   STATIC_REQUIRE_FALSE(std::is_constructible_v<Json, const int*>);

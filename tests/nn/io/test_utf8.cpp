@@ -1,7 +1,5 @@
 #include "nn/io/utf8.h"
 
-#include <string>
-
 #include "tests/support/catch.h"
 
 using namespace fledge;

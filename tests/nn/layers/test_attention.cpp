@@ -181,6 +181,10 @@ TEST_CASE("attend: no keys, no queries, and one key, which has weight 1 and give
   CHECK(same_bits(part(one.output.value(), 1, 2, 3), v.value()));
   backward(one.output, uniform({2, 3, 4}, 4));
   CHECK((all_zero(q.grad()) && all_zero(k.grad()) && all_alive(v.grad())));
+  const Tensor scores = uniform({2, 1, 3, 3}, 1);
+  for (const double sink : {-infinity, -1000.0})  // of no weight
+    CHECK(same_bits(softmax_with_sink(scores, padding({2, 0}), Array({1}, {sink})).value(),
+                    softmax(scores, padding({2, 0})).value()));
 }
 
 // Scores of rotated queries and keys at the positions p + i and p + j are those at i and j. Su et al.
@@ -244,6 +248,9 @@ TEST_CASE("attention: what does not fit is refused") {
                               std::to_string(width) + " channels",
                               std::to_string(heads) + " equal heads"));
   CHECK(refuses<ValueError>([&] { Attention(8, {4, 3}, rng); }, "HeadCount", "got 3 and 4"));
+  Attention odd(6, {2, 1}, rng);
+  odd.rotary_base = 100;
+  CHECK(refuses<ValueError>([&] { odd(uniform({2, 6}, 1)); }, "Attention", "even", "6 / 2"));
   const Attention attention(4, 2, rng);
   for (const Shape& wrong : {Shape{2, 3, 5}, Shape{4}})
     CHECK(refuses<ShapeError>([&] { attention(Array::zeros(wrong)); }, "Attention", "4",

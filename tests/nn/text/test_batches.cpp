@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <set>
@@ -82,15 +83,22 @@ TEST_CASE("evaluation predicts every token once, in order, and never across docu
                          {TokenText(), 4, {}},
                          {text_of_documents({1, 6}), 3, {{0, 2}, {2, 3}, {5, 3}, {8, 1}}}})
     CHECK(plain_windows(evaluation_windows(row.text, row.context)) == row.windows);
-  for (const Dim context : {1, 2, 3, 7, 100}) {
-    Ids predicted;
-    const TokenText text = text_of_documents({1, 9, 2, 5});
-    for (const TextWindow& window : evaluation_windows(text, context)) {
-      const Ids targets = ids(batch_of(text, std::vector{window}).targets);
-      predicted.insert(predicted.end(), targets.begin(), targets.end());
+  for (const Dim context : {1, 2, 3, 7, 100})
+    for (const Dim history : {Dim{0}, context / 2, context - 1}) {
+      Ids predicted;
+      const TokenText text = text_of_documents({1, 9, 2, 5});
+      for (const TextWindow& window : evaluation_windows(text, context, history)) {
+        const Ids targets = ids(batch_of(text, std::vector{window}).targets);
+        CHECK(std::count(targets.begin(), targets.end(), no_target) == window.skip);
+        std::copy_if(targets.begin(), targets.end(), std::back_inserter(predicted),
+                     [](Dim target) { return target != no_target; });
+        // All history that there is, up to `history` tokens, and at most the document's.
+        const auto start =
+            *std::prev(std::upper_bound(text.starts.begin(), text.starts.end(), window.begin));
+        CHECK(window.skip == (window.begin == start ? 0 : history));
+      }
+      CHECK(predicted == Ids(text.tokens.begin() + 1, text.tokens.end()));
     }
-    CHECK(predicted == Ids(text.tokens.begin() + 1, text.tokens.end()));
-  }
 }
 
 TEST_CASE("a stream's windows lie within it, and begin anywhere equally often") {
@@ -188,6 +196,7 @@ TEST_CASE("batches refuse texts that are too short, and sizes that are not posit
   CHECK(refuses<ValueError>(sampled(counted_text(9), 1, 4, -1), "steps", "got -1"));
   CHECK(refuses<ValueError>(sampled({{0}, {0}}, 1, 4, 0), "no documents"));
   CHECK(refuses<ValueError>([] { evaluation_windows(counted_text(3), 0); }, "context", "got 0"));
+  CHECK(refuses<ValueError>([] { evaluation_windows(counted_text(3), 4, 4); }, "of 4", "got 4"));
   CHECK(refuses<ValueError>([] { batch_of(counted_text(3), {}); }, "no windows"));
   for (const Dim n : {0, 3})
     CHECK(refuses<ValueError>([&] { permutation_element(n, n, Rng(1)); }, "permutation_element",

@@ -1,7 +1,6 @@
 // Encoding, held to GPT-2's own algorithm; learning, to the paper's; and what is refused.
 #include "nn/text/byte_pairs.h"
 
-#include <map>
 #include <set>
 
 #include "engine/array.h"

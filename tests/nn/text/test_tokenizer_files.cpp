@@ -141,20 +141,15 @@ TEST_CASE("tokenizer files: damaged files are accepted or refused with a place, 
                         : round % 10 == 1 ? damaged[1].second
                                           : damaged[2].second;
     for (std::size_t times = 1 + below(3); times > 0; --times) {
-      const std::size_t at = below(file.size()), length = below(20);
-      switch (below(4)) {
-        case 0:
-          file[at] = static_cast<char>(below(256));
-          break;
-        case 1:
-          file.erase(at, length);
-          break;
-        case 2:
-          file.insert(at, parts[below(parts.size())]);
-          break;
-        default:
-          file.insert(below(file.size()), file.substr(at, length));
-      }
+      const std::size_t at = below(file.size()), length = below(20), way = below(4);
+      if (way == 0)
+        file[at] = static_cast<char>(below(256));
+      else if (way == 1)
+        file.erase(at, length);
+      else if (way == 2)
+        file.insert(at, parts[below(parts.size())]);
+      else
+        file.insert(below(file.size()), file.substr(at, length));
     }
     const testing::Folder folder;
     for (const auto& [name, contents] : damaged) write_file(folder / name, contents);

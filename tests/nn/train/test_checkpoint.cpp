@@ -1,13 +1,10 @@
 // A checkpoint gives back every bit, and no other bytes pass for one.
 #include "nn/train/checkpoint.h"
 
-#include <cmath>
 #include <functional>
 #include <map>
 
-#include "nn/io/files.h"
 #include "nn/io/json.h"
-#include "nn/io/safetensors.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"
 #include "tests/support/refuses.h"
@@ -212,11 +209,8 @@ TEST_CASE("checkpoint: while one weight cannot be written, none of a checkpoint 
     const Array also = held.value();
     CHECK_THROWS_AS(load(good, trainer), GraphError);
     CHECK((bytes_of(trainer) == before));
-    const std::vector<Array> zeros = [&] {
-      std::vector<Array> all = weights_of(trainer.model());
-      for (Array& array : all) array = Array::zeros(array.shape());
-      return all;
-    }();
+    std::vector<Array> zeros = weights_of(trainer.model());
+    for (Array& array : zeros) array = Array::zeros(array.shape());
     CHECK_THROWS_AS(set_weights(trainer.model(), zeros), GraphError);
     CHECK((bytes_of(trainer) == before));
   }

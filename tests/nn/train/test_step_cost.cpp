@@ -1,8 +1,6 @@
 // The counted operations of a step, beside sums that are written out.
 #include "nn/train/step_cost.h"
 
-#include <algorithm>
-
 #include "tests/support/catch.h"
 
 using namespace fledge;

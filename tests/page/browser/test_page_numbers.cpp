@@ -145,10 +145,11 @@ constexpr const char* wrong_numbers = R"js((base64) => {
 
   // The loss: its first steps, its levels. The map, whatever its turn and its scale.
   const {guessing, tables, floor} = page.baselines ?? baselines, V = (map.length - 1) / 2;
-  const levels = [guessing, ...tables, floor].filter((x) => x !== null).sort((a, b) => b - a);
+  const levels = [guessing, tables[0], ...tables.slice(1).slice(-1), floor]
+    .filter((x) => x !== null).sort((a, b) => b - a);
   const ladder = all("#loss .ladder li").map((row) =>
     [text(row.querySelector("bdi")), text(row.querySelector(".share"))]);
-  const shownLevels = ladder.filter(([name]) => /blind|count|after|floor/.test(name));
+  const shownLevels = ladder.filter(([name]) => /blind|count|best|floor/.test(name));
   levels.forEach((x, i) => near("levels", shownLevels[i]?.[1] ?? "", x, 0.005));
   if (!learning.isRecorded) learning.losses.slice(0, 10).forEach((step, i) =>
     near("losses", step.loss, losses[4 * i + 1], 0));
