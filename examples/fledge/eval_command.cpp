@@ -143,9 +143,15 @@ std::string report(const Measured& found, const Measure& how) {
 std::string comparison(std::vector<Measured> all, const std::vector<Measured>& rivals,
                        bool has_file) {
   all.insert(all.end(), rivals.begin(), rivals.end());
-  const bool have_one_vocabulary = std::all_of(all.begin(), all.end(), [&](const Measured& row) {
-    return row.run.tokenizer.symbols() == all[0].run.tokenizer.symbols();
-  });
+  const auto have_one = [&](const auto& value_of) {
+    return std::all_of(all.begin(), all.end(),
+                       [&](const Measured& row) { return value_of(row) == value_of(all[0]); });
+  };
+  if (!have_one([](const Measured& row) { return row.unknown.unknown; }))
+    return rows_of(all).text(support::terminal_width(stdout)) +
+           support::paragraph("Only rows with as many unknown symbols read the same text.");
+  const bool have_one_vocabulary =
+      have_one([](const Measured& row) { return row.run.tokenizer.symbols(); });
   return rows_of(all).text(support::terminal_width(stdout)) +
          support::paragraph(
              std::string(have_one_vocabulary ? "Every column compares"

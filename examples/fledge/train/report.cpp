@@ -279,10 +279,9 @@ std::string why_not_beaten(const Run& run, double training) {
            (corpus.tokenizer.kind() == Tokens::byte ? "." : ", or --tokens byte.");
   if (training > 0.98 * run.baselines.counting[0])
     return "The training loss has stayed where a table without history is: another --lr may help.";
-  const TrainConfig& config = run.config;
   if (run.store.kept_step() == run.store.step())
     return "The last step was the best, so more steps help: --steps " +
-           std::to_string(2 * config.training.schedule.steps) + ".";
+           std::to_string(2 * run.config.training.schedule.steps) + ".";
   return training < 0.8 * run.baselines.counting.back()
              ? "The model begins to know its training text by heart: a longer text helps."
              : "What the last tokens decide, a table counts exactly; a larger --width may help.";

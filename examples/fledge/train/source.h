@@ -42,8 +42,8 @@ struct FileText {
 /// \n. A line end is added to a text in front of another if it does not end with one. "-": standard
 /// input.
 ///
-/// Of more than `most` bytes, pieces of together about so many are read, evenly spaced, in whole lines
-/// if possible. A single file has `whole` bytes: what it has grown since does not count. Throws
+/// A text of more than `most` bytes is read in pieces, evenly spaced, about `most` bytes in all, in whole
+/// lines if possible. A single file counts as `whole` bytes: what it has grown since is not read. Throws
 /// InputError, which suggests a file with a similar name, for one that is not there and,
 /// if the rules need UTF-8, for one that is not UTF-8. Names UTF-16 and UTF-32.
 FileText joined_text(const std::vector<std::string>& files, const FileRules& rules);
