@@ -1,6 +1,5 @@
 // The attention weights of a pass over a text, of each layer, head, query and key: as JSON, as
-// rows, and as `generate --attention` and `train --probe` show them, one head as a map, several as
-// thumbnails.
+// rows, and as `generate --attention` shows them, one head as a map, several as a list.
 //
 // The weights come from the decoder that computed the logits, so what is shown is what was
 // computed.
@@ -55,11 +54,9 @@ std::vector<HeadNumber> chosen_heads(const AttentionWeights& attention, const He
 /// with the digits that give the same float, have a row for each query and a column for each key; a
 /// key that the query does not see has 0.
 Json as_json(const AttentionWeights& attention, const std::vector<HeadNumber>& heads);
-/// Of one head a map: which token looks at which. It has the last tokens, at most 24 and as many as
-/// fit beside each other; one column has the sum of the weights of the earlier ones, so that each row
-/// adds up to 1. Of several heads small triangles of shades, as many beside each other as fit, a new
-/// line of them for each layer; where a cell stands for several tokens, it shows the largest of their
-/// weights. No line is wider than style.columns.
+/// Of one head and at most 24 tokens a map: which token looks at which. Of more tokens a row for each of
+/// the last 24, and of several heads one for each: at which token it looks most, or the last token
+/// does. No line is wider than style.columns.
 std::string attention_report(const AttentionWeights& attention,
                              const std::vector<HeadNumber>& heads, const support::MapStyle& style);
 

@@ -149,7 +149,7 @@ std::string comparison(std::vector<Measured> all, const std::vector<Measured>& r
   };
   if (!have_one([](const Measured& row) { return row.unknown.unknown; }))
     return rows_of(all).text(support::terminal_width(stdout)) +
-           support::paragraph("Only rows with as many unknown symbols read the same text.");
+           support::paragraph("Rows with other numbers of unknown symbols read other texts.");
   const bool have_one_vocabulary =
       have_one([](const Measured& row) { return row.run.tokenizer.symbols(); });
   return rows_of(all).text(support::terminal_width(stdout)) +

@@ -157,7 +157,7 @@ Task task_of(const GenerateConfig& config, const TrainedModel& trained) {
   if (config.skip_unknown)
     task.prompt = train::known_text(task.tokenizer, task.prompt, "the prompt").rest;
   train::Prompt prompt =
-      train::prompt_of(task.tokenizer, task.prompt, trained.lines(), "the prompt", 0, true);
+      train::prompt_of(task.tokenizer, task.prompt, trained.lines(), "the prompt", true);
   task.is_prompt = !prompt.is_empty();
   task.ids = std::move(prompt.ids);
   return task;

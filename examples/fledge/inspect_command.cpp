@@ -104,7 +104,7 @@ std::string pairs_text(const std::vector<SimilarTokens>& pairs, const Tokenizer&
 
 std::string facts_text(const TrainedModel& trained) {
   const LanguageModelSizes& s = trained.model.sizes;
-  const std::string variant = train::variant_report(trained.run.settings.sizes.recipe);
+  const std::string variant = train::variant_report(trained.run.settings.sizes);
   const int room = support::terminal_width(stdout);
   return paragraph(support::counted(s.layers, "layer") + ", " + support::counted(s.heads, "head") +
                    ", width " + thousands(s.width) + ", context " + thousands(s.context) + "; " +

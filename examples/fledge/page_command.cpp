@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -14,7 +15,8 @@ namespace fledge {
 
 namespace {
 
-/// The text of the run. If it is not to be had, `why` says why, and the model writes one.
+/// The text of the run. If it is not to be had, `why` says why, and the model writes one: at least
+/// 1000 tokens in pieces of a context, so that a page can train on it.
 std::string text_of(const TrainedModel& trained, const std::string& folder, std::string& why) {
   try {
     if (!trained.has_run())
@@ -26,14 +28,18 @@ std::string text_of(const TrainedModel& trained, const std::string& folder, std:
   } catch (const support::InputError& error) {
     why = error.what();
   }
+  if (count_parameters(trained.model) > page::most_parameters) return "";  // which is refused
   Decoder decoder(trained.model, trained.without_text());
+  const std::optional<Dim> end = trained.tokenizer().find("\n");
   std::vector<Dim> ids;
-  for (std::uint64_t seed = 1; ids.empty() && seed <= 100; ++seed) {
+  for (std::uint64_t seed = 1; ids.size() < 1000 && seed <= 200; ++seed) {
     Rng rng(seed);
-    generate(decoder, {trained.first_token()}, 40, {}, rng, [&](Dim token, const Array&) {
-      if (!trained.ends_text(token)) ids.push_back(token);
-      return !trained.ends_text(token);
-    });
+    generate(decoder, {trained.first_token()}, std::max<Dim>(trained.model.sizes.context - 1, 1),
+             {}, rng, [&](Dim token, const Array&) {
+               if (!trained.ends_text(token)) ids.push_back(token);
+               return !trained.ends_text(token);
+             });
+    if (end && !ids.empty() && ids.back() != *end) ids.push_back(*end);
   }
   return trained.tokenizer().decode(ids);
 }

@@ -70,7 +70,6 @@ train::RunConfig config_without_run(const LanguageModelSizes& sizes, Tokenizer t
   train::RunConfig run{{}, std::move(tokenizer)};
   run.settings.sizes = sizes;
   run.settings.corpus.tokens = run.tokenizer.kind();
-  run.settings.keep_cr = true;  // its tokens have \r
   return run;
 }
 
@@ -150,9 +149,10 @@ std::string TrainedModel::readable(std::string text, const std::string& name) co
 
 std::string TrainedModel::file_text(const std::string& path) const {
   const Tokens kind = tokenizer().kind();
-  const train::FileText read = train::joined_text(
-      {path}, {kind == Tokens::character || kind == Tokens::word, run.settings.keep_cr, 0, 0,
-               "name a text file", train::not_utf8_advice});
+  train::FileRules rules{.not_found = "name a text file", .not_utf8 = train::not_utf8_advice};
+  rules.needs_utf8 = kind == Tokens::character || kind == Tokens::word;
+  rules.keep_cr = kind == Tokens::byte || run.text_bytes == 0;  // tokens of others have \r
+  const train::FileText read = train::joined_text({path}, rules);
   if (const std::string left_out = read.report(", as in training"); !left_out.empty())
     support::say(stderr, left_out);
   return read.text;

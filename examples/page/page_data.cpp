@@ -8,6 +8,7 @@
 #include "examples/page/glossary.h"
 #include "examples/support/run_main.h"
 #include "nn/gpt/config.h"
+#include "nn/io/utf8.h"
 
 namespace fledge::page {
 
@@ -40,8 +41,6 @@ void read_event(const JsonValue& event, Dim parameters, Page& page) {
     add_to(page.losses, "loss");
   } else if (type == "eval") {
     add_to(page.held_out, "held_out_loss");
-  } else if (type == "probe") {
-    if (page.story.sentence.empty()) page.story.sentence = event["sentence"].string();
   } else if (type == "snapshot") {
     std::string weights = event["bf16"].string();
     if (base64_decoded(weights).size() != static_cast<std::size_t>(2 * parameters))
@@ -90,9 +89,11 @@ Json page_json(const Page& page) {
     if (!one.bf16.empty()) members.emplace_back("bf16", one.bf16);
     kept.push_back(Json::object(members));
   }
+  const bool is_text = first_not_utf8(page.text) == std::string::npos;
+  const Json bytes = Json::object({{"base64", base64(page.text)}});
   return Json::object({{"title", page.title},
                        {"version", support::version_of("fledge")},
-                       {"text", page.text},
+                       {"text", is_text ? Json(page.text) : bytes},
                        {"settings", page.settings},
                        {"run", page.run.empty() ? Json() : Json(base64(page.run))},
                        {"baselines", page.baselines},
@@ -100,6 +101,7 @@ Json page_json(const Page& page) {
                        {"story", Json::object({{"title", page.story.title},
                                                {"lede", page.story.lede},
                                                {"sentence", page.story.sentence},
+                                               {"goes_on", page.story.goes_on},
                                                {"pairs", page.story.pairs}})},
                        {"triangle", page.triangle},
                        {"book", page.book},

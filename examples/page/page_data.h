@@ -16,10 +16,11 @@
 namespace fledge::page {
 
 /// What the first screen asks, and the sentence that it shows. `pairs`: words that a button
-/// exchanges. `told` is for readers without JavaScript.
+/// exchanges. `told` is for readers without JavaScript. `goes_on`: the sentence is a part of a longer one.
 struct Story {
   std::string title, lede, sentence, told;
   std::vector<std::vector<std::string>> pairs;
+  bool goes_on = false;
 };
 
 /// The trained model at the last word of a sentence: the attention weights of the first head of the
@@ -41,8 +42,8 @@ struct Kept {
 using Curve = std::vector<std::vector<double>>;  // {step, loss}
 
 struct Page {
-  std::string title, text;
-  Json settings;  // settings_json()
+  std::string title, text;  // what is not UTF-8 is {"base64": …} in page_json()
+  Json settings;            // settings_json()
   Story story;
   Look look;
   Json triangle;                  // of the course; null: the page has none
@@ -55,6 +56,8 @@ struct Page {
   std::vector<std::string> notices;
 };
 
+/// A page holds no larger model.
+inline constexpr Dim most_parameters = 16'000'000;
 /// JavaScript has no larger whole numbers.
 inline constexpr std::uint64_t largest_seed = std::uint64_t{1} << 53;
 
@@ -72,8 +75,7 @@ std::size_t most_earlier(Dim parameters);
 std::vector<std::int64_t> recorded_steps(std::int64_t steps, Dim parameters);
 /// An event of a run's log: {"type":"snapshot","step":…,"bf16":"…"}.
 Json::Members snapshot_event(const LanguageModel& model, std::int64_t step);
-/// Adds what these lines of a log record: losses, baselines, earlier weights, and the first
-/// sentence of --probe. Throws FormatError, which names the line, for an event that fledge does not
+/// Adds what these lines of a log record: losses, baselines and earlier weights. Throws FormatError, which names the line, for an event that fledge does not
 /// write.
 void read_events(const std::vector<std::string>& lines, Dim parameters, Page& page);
 /// Puts the kept model among the earlier steps. Of a run that went on for longer, more steps are

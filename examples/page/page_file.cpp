@@ -39,7 +39,7 @@ std::string picture(const Look& look) {
   std::vector<double> middles;
   double x = 8;
   for (const std::string& word : look.words) {
-    const double width = 11 * std::max(support::display_width(word), 4) + 16;
+    const double width = 11 * std::max(support::display_width(word), 3) + 16;
     middles.push_back(x + width / 2);
     x += width;
   }
@@ -57,11 +57,12 @@ std::string picture(const Look& look) {
           formatted("<path d=\"M%.0f,120C%.0f,%.0f %.0f,%.0f %.0f,120\" stroke-width=\"%.1f\"/>",
                     from, from, top, to, top, to, 0.5 + 14 * weight);
   }
-  return formatted("<svg viewBox=\"0 0 %.0f 170\" width=\"%.0f\" role=\"img\" aria-label=\"", x + 8,
-                   x + 8) +
+  return formatted(
+             "<div class=\"scroll\"><svg viewBox=\"0 0 %.0f 170\" width=\"%.0f\" role=\"img\" aria-label=\"",
+             x + 8, x + 8) +
          label + "\"><g fill=\"none\" stroke=\"currentColor\" opacity=\"0.5\">" + arcs +
          "</g><g fill=\"currentColor\" font-size=\"18\" text-anchor=\"middle\">" + words +
-         "</g></svg>\n";
+         "</g></svg></div>\n";
 }
 
 // What a reader without JavaScript sees.

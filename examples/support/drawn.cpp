@@ -116,33 +116,23 @@ std::string name_of(const std::string& word, const MapStyle& style) {
   return cut(is_blank ? quoted(word) : printable(word), 20, ellipsis_of(style));
 }
 
-/// Of labels and cells, for the words from `first` on.
-int width_of(const std::vector<std::string>& words, std::size_t first, const MapStyle& style) {
-  int width = 2;
-  for (std::size_t word = first; word < words.size(); ++word)
-    width = std::max(width, std::min(widest_word, display_width(name_of(words[word], style))));
-  return width;
-}
-
 /// The words and their weights row by row.
 class Map {
  public:
   Map(const std::vector<std::string>& words, const std::vector<double>& weights,
       const MapStyle& style)
-      : weights_(weights),
-        style_(style),
-        count_(words.size()),
-        hidden_(hidden_words(words, style)),
-        width_(width_of(words, hidden_, style)) {
-    for (const std::string& word : words) names_.push_back(name_of(word, style));
+      : weights_(weights), style_(style), count_(words.size()) {
+    for (const std::string& word : words) {
+      names_.push_back(name_of(word, style));
+      width_ = std::max(width_, std::min(widest_word, display_width(names_.back())));
+    }
   }
 
   std::string text() const {
-    const auto columns = static_cast<int>(count_ - hidden_ + (hidden_ > 0 ? 1 : 0));
-    const int grid_width = width_ + columns * (width_ + 1);
+    const int grid_width = width_ + static_cast<int>(count_) * (width_ + 1);
     int longest = 0;
     std::string sentences;
-    for (std::size_t row = hidden_; row < count_; ++row) {
+    for (std::size_t row = 0; row < count_; ++row) {
       sentences += wrapped(sentence(row), style_.columns, 2) + "\n";
       longest = std::max(longest, display_width(sentence(row)));
     }
@@ -153,10 +143,9 @@ class Map {
       return grid.erase(grid.find_last_not_of(' ') + 1) + "\n";
     };
     std::string header = label("");
-    if (hidden_ > 0) header += " " + label(style_.unicode ? "…" : "..");
-    for (std::size_t word = hidden_; word < count_; ++word) header += " " + label(names_[word]);
+    for (const std::string& name : names_) header += " " + label(name);
     std::string lines = line(header, style_.paint.dim("rows look at columns"));
-    for (std::size_t row = hidden_; row < count_; ++row) lines += line(cells(row), sentence(row));
+    for (std::size_t row = 0; row < count_; ++row) lines += line(cells(row), sentence(row));
     lines += style_.paint.dim(wrapped(shade_scale(style_.unicode), style_.columns)) + "\n";
     return beside ? lines : lines + sentences;
   }
@@ -169,19 +158,14 @@ class Map {
   std::size_t visible(std::size_t row) const {
     return style_.window > 0 ? std::min(seen(row), style_.window) : seen(row);
   }
-  double hidden_weight(std::size_t row) const {
-    double sum = 0;
-    for (std::size_t column = 0; column < hidden_; ++column) sum += weight(row, column);
-    return sum;
-  }
   std::string label(const std::string& name) const {
     return pad_right(cut(name, width_, ellipsis_of(style_)), width_);
   }
 
   /// The column of the row's largest weight, the first of equal ones; the first NaN if there is one.
   std::size_t largest(std::size_t row) const {
-    std::size_t best = hidden_;
-    for (std::size_t column = hidden_; column < seen(row); ++column) {
+    std::size_t best = 0;
+    for (std::size_t column = 0; column < seen(row); ++column) {
       if (std::isnan(weight(row, column))) return column;
       if (weight(row, column) > weight(row, best)) best = column;
     }
@@ -191,8 +175,7 @@ class Map {
   std::string cells(std::size_t row) const {
     const std::size_t marked = largest(row);
     std::string text = label(names_[row]);
-    if (hidden_ > 0) text += " " + pad_right(cell(hidden_weight(row), style_), width_);
-    for (std::size_t column = hidden_; column < seen(row); ++column) {
+    for (std::size_t column = 0; column < seen(row); ++column) {
       const std::string drawn = cell(weight(row, column), style_);
       text += " " + pad_right(column == marked ? style_.paint.accent(drawn) : drawn, width_);
     }
@@ -203,18 +186,16 @@ class Map {
     const std::size_t column = largest(row);
     const double most = weight(row, column);
     if (std::isnan(most)) return names_[row] + " looks at what is not a number";
-    const std::string rest =
-        hidden_ > 0 ? formatted("; at all earlier ones %.2f", hidden_weight(row)) : "";
-    if (most <= 0) return names_[row] + " looks nowhere" + (rest.empty() ? "" : " here") + rest;
+    if (most <= 0) return names_[row] + " looks nowhere";
     return names_[row] + " looks at " + names_[column] +
            formatted(most < 10 ? " %.2f" : " %.0e", most) +
-           formatted(" (even split %.2f)", 1 / static_cast<double>(visible(row))) + rest;
+           formatted(" (even split %.2f)", 1 / static_cast<double>(visible(row)));
   }
 
   const std::vector<double>& weights_;
   const MapStyle& style_;
-  std::size_t count_, hidden_;  // words, and those without a row
-  int width_;
+  std::size_t count_;  // words
+  int width_ = 2;      // of labels and cells
   std::vector<std::string> names_;
 };
 
@@ -312,14 +293,6 @@ std::string shade(double weight, bool unicode) {
 
 std::string shade_scale(bool unicode) {
   return std::string("scale  ") + (unicode ? "·<.05  ░<.25  ▒<.5  ▓<.75  █≥.75" : "0 .:-=+*#%@ 1");
-}
-
-std::size_t hidden_words(const std::vector<std::string>& words, const MapStyle& style) {
-  const int width = width_of(words, 0, style), count = static_cast<int>(words.size());
-  const int fit = (style.columns - width) / (width + 1);  // without the names of the rows
-  if (style.most_words == 0 || count <= std::min(style.most_words, fit)) return 0;
-  return static_cast<std::size_t>(count -
-                                  std::clamp(fit - 1, 1, std::min(style.most_words, count)));
 }
 
 std::string attention_map(const std::vector<std::string>& words, const std::vector<double>& weights,

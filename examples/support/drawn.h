@@ -52,15 +52,10 @@ std::string plot_text(const LinePlot& plot, int columns, int rows, bool unicode 
 struct MapStyle {
   bool causal = true;  // row i has weights for columns 0 … i; the other cells stay blank
   bool unicode = unicode_wanted();
-  int columns = 80;  // the width of the terminal
-  Paint paint = {};  // marks the largest weight of a row
-  /// Of more words than this, or than fit beside each other, the first have no rows, and one column has
-  /// the sum of their weights. 0: every word has a row.
-  int most_words = 0;
+  int columns = 80;        // the width of the terminal
+  Paint paint = {};        // marks the largest weight of a row
   std::size_t window = 0;  // each row has weights for this many columns alone; 0: for all
 };
-/// How many words have no row.
-std::size_t hidden_words(const std::vector<std::string>& words, const MapStyle& style);
 
 /// The character that shows a weight from 0 to 1: one of · ░ ▒ ▓ █, or one of .:-=+*#%@; '?' for NaN.
 std::string shade(double weight, bool unicode = unicode_wanted());

@@ -186,6 +186,10 @@ std::string Options::suggestion(const std::string& name) const {
   std::replace(hyphened.begin(), hyphened.end(), '_', '-');
   std::vector<std::string> names{"--help", "--version"};
   for (const Option& option : options_) {
+    // A word of a choice may be an option elsewhere: --swiglu, --no-bias.
+    const std::string of_word = option.name == "--without" ? "--no-" : "--";
+    for (const std::string& word : words_of_choice(option.argument))
+      if (hyphened == of_word + word) return "use " + option.name + " " + word;
     if (is_one_of(hyphened, option.also_known_as))
       return "use " + option.name + (option.argument.empty() ? "" : " " + option.argument);
     names.push_back(option.name);

@@ -161,7 +161,8 @@ std::string wrapped(std::string_view text, int columns, int indent) {
       ++blanks;
       ++at;
     } else {
-      const std::size_t end = std::min(text.find_first_of(" \n", at), text.size());
+      std::size_t end = std::min(text.find_first_of(" \n|", at), text.size());
+      if (end < text.size() && text[end] == '|') ++end;
       const int width = display_width(text.substr(at, end - at));
       if (has_word && column + blanks + width > columns) {
         lines += '\n' + spaces(indent);

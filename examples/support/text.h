@@ -71,9 +71,9 @@ std::string pad_right(std::string_view text, int columns);
 /// Whether this is a letter of ASCII, in every locale.
 inline bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/// The text broken between words, so that no line has more than `columns` columns. Later lines begin
-/// with `indent` spaces, which count. Line ends in the text stay. A word that is wider than a line
-/// stands alone, unbroken. Colours made by Paint count 0. No line end at the end is added.
+/// The text broken between words and behind |, so that no line has more than `columns` columns. Later
+/// lines begin with `indent` spaces, which count. Line ends in the text stay. A word that is wider than
+/// a line stands alone, unbroken. Colours made by Paint count 0. No line end at the end is added.
 std::string wrapped(std::string_view text, int columns, int indent = 0);
 
 /// The known word that is nearest to a misspelt one, or "" when none is near. Near means: at most

@@ -1,15 +1,18 @@
 #include "nn/io/checksum.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <system_error>
+
+#include "engine/base/memory.h"
 
 namespace fledge {
 
 namespace {
 
 constexpr std::size_t checksum_digits = 16;
-constexpr std::size_t bytes_at_once = 1 << 20;
+constexpr std::size_t bytes_at_once = 1 << 18;  // they stay in the L2 cache
 
 // The position of the digits of the checksum. Only the key itself matches: inside strings of JSON,
 // quotes are escaped.
@@ -22,13 +25,38 @@ std::size_t position_of_checksum(std::string_view text) {
   return quote + 1;
 }
 
-// The hash of all bytes, with zeros for the digits.
-std::string checksum_of(const ByteSource& bytes, std::size_t position) {
-  std::uint64_t hash = hash_of(std::string(checksum_digits, '0'), hash_of(bytes.read(0, position)));
-  for (std::uint64_t at = position + checksum_digits; at < bytes.size(); at += bytes_at_once)
-    hash = hash_of(bytes.read(at, static_cast<std::size_t>(
-                                      std::min<std::uint64_t>(bytes_at_once, bytes.size() - at))),
-                   hash);
+// A hash of words of 64 bits at the speed of memory: eight sums that do not wait for each other,
+// each with the round of XXH64 (Collet 2012). Zeros must follow the bytes, up to a multiple of 64.
+// With all else fixed, the hash is a one-to-one function of each word, and of `hash`.
+std::uint64_t hash_of_words(std::string_view bytes, std::uint64_t hash) {
+  constexpr std::uint64_t odd = 0x9e3779b185ebca87u, odder = 0xc2b2ae3d27d4eb4fu;
+  std::uint64_t sums[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  for (const char *at = bytes.data(), *const end = at + bytes.size(); at < end;)
+    for (std::uint64_t& sum : sums) {
+      sum = std::rotl(sum + load_little_endian<std::uint64_t>(at) * odder, 31) * odd;
+      at += sizeof sum;
+    }
+  hash ^= bytes.size();
+  for (const std::uint64_t sum : sums) hash = std::rotl(hash ^ sum, 27) * odd;
+  return hash;
+}
+
+// The hash of all bytes, with zeros for the digits. Parts and their target are aligned: rep movsb,
+// which copies in the kernel, takes four times as long to a target 1 to 31 bytes behind its source,
+// modulo 4096.
+template <class Hash>
+std::string checksum_of(const ByteSource& bytes, std::uint64_t digits, const Hash& add) {
+  std::uint64_t hash = hash_of("");
+  PoolVector<char> part(std::min(bytes_at_once, static_cast<std::size_t>(bytes.size()) + 64));
+  for (std::uint64_t at = 0; at < bytes.size(); at += bytes_at_once) {
+    const auto count =
+        static_cast<std::size_t>(std::min<std::uint64_t>(bytes_at_once, bytes.size() - at));
+    bytes.read(at, count, part.data());
+    std::fill(part.begin() + static_cast<std::ptrdiff_t>(count), part.end(), '\0');
+    for (std::uint64_t i = digits; i < digits + checksum_digits; ++i)
+      if (i >= at && i < at + count) part[static_cast<std::size_t>(i - at)] = '0';
+    hash = add({part.data(), count}, hash);
+  }
   return hexadecimal(hash);
 }
 
@@ -56,7 +84,7 @@ std::optional<std::uint64_t> unsigned_number(std::string_view text, int base) {
 
 std::string with_checksum(std::string text) {
   const std::size_t position = position_of_checksum(text);
-  const std::string checksum = checksum_of(text, position);
+  const std::string checksum = checksum_of(text, position, hash_of_words);
   return text.replace(position, checksum_digits, checksum);
 }
 
@@ -65,7 +93,9 @@ std::string require_checksum(const ByteSource& bytes, std::uint64_t beginning) {
       bytes.read(0, static_cast<std::size_t>(std::min(beginning, bytes.size())));
   const std::size_t position = position_of_checksum(text);
   std::string found = text.substr(position, checksum_digits);
-  if (found != checksum_of(bytes, position))
+  // Files that fledge wrote up to commit 5ec600d have FNV-1a.
+  if (found != checksum_of(bytes, position, hash_of_words) &&
+      found != checksum_of(bytes, position, hash_of))
     throw FormatError("it is damaged: its checksum does not match its contents", damage_advice);
   return found;
 }

@@ -1,7 +1,10 @@
 // Hashes of bytes, and files that hold the checksum of their own bytes.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +12,19 @@
 #include "nn/io/files.h"
 
 namespace fledge {
+
+inline constexpr bool is_little_endian = std::endian::native == std::endian::little;
+
+/// The number that these bytes are, at any address, on a machine of any byte order.
+template <class T>
+T load_little_endian(const char* from) {
+  char bytes[sizeof(T)];
+  std::memcpy(bytes, from, sizeof bytes);
+  if constexpr (!is_little_endian) std::reverse(bytes, bytes + sizeof bytes);
+  T number;
+  std::memcpy(&number, bytes, sizeof number);
+  return number;
+}
 
 /// 64-bit FNV-1a hash of the bytes. To hash a text in parts, pass the hash of the earlier parts. It
 /// detects accidental damage, not an attack.

@@ -1,31 +1,18 @@
 #include "nn/io/safetensors.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <tuple>
 #include <type_traits>
 
+#include "engine/kernels/sums.h"
 #include "nn/io/checksum.h"
 
 namespace fledge {
 
 namespace {
-
-// Numbers as little-endian bytes at any address, on a machine of any byte order.
-constexpr bool is_little_endian = std::endian::native == std::endian::little;
-
-template <class T>
-T load_little_endian(const char* from) {
-  char bytes[sizeof(T)];
-  std::memcpy(bytes, from, sizeof bytes);
-  if constexpr (!is_little_endian) std::reverse(bytes, bytes + sizeof bytes);
-  T number;
-  std::memcpy(&number, bytes, sizeof number);
-  return number;
-}
 
 template <class T>
 void store_little_endian(T number, char* to) {
@@ -198,6 +185,7 @@ std::size_t read_chunk(const ByteSource& file, std::uint64_t at, std::size_t cou
   if constexpr (std::is_same_v<Real, float> && is_little_endian)
     if (type.name == "F32") {  // the bytes are the numbers
       file.read(at, count * sizeof(Real), reinterpret_cast<char*>(to));
+      if (std::isfinite(kernels::sum_of_squares(to, static_cast<Dim>(count)))) return count;
       return static_cast<std::size_t>(
           std::find_if(to, to + count, [](Real x) { return !isfinite(x); }) - to);
     }
@@ -303,7 +291,7 @@ std::string stored_bytes(std::vector<NamedArray> arrays,
                                            {"data_offsets", std::vector{begin, end}}})});
   }
   std::string header = Json::object(entries).text();
-  header.resize((header.size() + 7) / 8 * 8, ' ');
+  header.resize((header.size() + 8 + 63) / 64 * 64 - 8, ' ');  // numbers are read to such addresses
 
   std::string bytes(8, '\0');
   bytes.reserve(8 + header.size() + end);

@@ -87,9 +87,9 @@ struct NamedArray {
   const Dtype* type = find_dtype("F32");  // it is stored as; F32, F16 or BF16
 };
 
-/// The bytes of a file: the arrays, sorted by name, the header padded to a multiple of 8
-/// bytes, and a checksum of all bytes in the metadata (checksum.h). The same arrays and metadata
-/// give the same bytes. Throws FormatError for names that stored_header() refuses.
+/// The bytes of a file: the arrays, sorted by name, from a multiple of 64 bytes on, and a checksum
+/// of all bytes in the metadata (checksum.h). The same arrays and metadata give the same bytes.
+/// Throws FormatError for names that stored_header() refuses.
 std::string stored_bytes(std::vector<NamedArray> arrays,
                          const std::map<std::string, std::string>& metadata = {});
 

@@ -84,12 +84,6 @@ Members members_of(const Sampled& e) {
   members.emplace_back("text", e.text);
   return members;
 }
-Members members_of(const Probed& e) {
-  return {{"type", "probe"},
-          {"step", e.step},
-          {"sentence", e.sentence},
-          {"attention", as_json(e.attention, chosen_heads(e.attention, {}))}};
-}
 Members members_of(const Snapshot& e) { return e.members; }
 Members members_of(const Ended& e) {
   return {{"type", "end"},
@@ -168,9 +162,7 @@ support::LinePlot plot_of(const RunCurves& run) {
     plot.curves.push_back({"held-out loss, best" + support::formatted(" %.4f", run.best()->second),
                            "●", "o", run.held_out});
   if (run.guessing) plot.levels.push_back({"guessing", *run.guessing});
-  if (!run.counting.empty())
-    plot.levels.push_back(
-        {"best counting table", *std::min_element(run.counting.begin(), run.counting.end())});
+  if (!run.counting.empty()) plot.levels.push_back({"best table", run.counting.back()});
   if (!run.held_out.empty()) plot.best = run.best()->first;
   // The run said that it overfits since the best step, and no better one came after it.
   plot.is_worse_after = plot.best && plot.best == run.overfits_since;

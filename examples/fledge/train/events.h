@@ -53,12 +53,6 @@ struct Sampled {
   std::string text;
   bool is_final = false;  // of the model that is kept
 };
-/// The attention in a sentence of --probe, at the end.
-struct Probed {
-  std::int64_t step;
-  std::string sentence;
-  AttentionWeights attention;
-};
 /// The weights after a step, for a page (examples/page/page_data.h).
 struct Snapshot {
   Json::Members members;
@@ -76,7 +70,7 @@ struct Ended {
 };
 
 using Event = std::variant<Started, Stepped, Evaluated, Best, Overfitting, PairMeasurement, Sampled,
-                           Probed, Snapshot, Ended>;
+                           Snapshot, Ended>;
 /// A view of the events.
 using Observer = std::function<void(const Event&)>;
 

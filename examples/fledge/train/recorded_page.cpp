@@ -6,6 +6,8 @@
 
 #include "examples/fledge/train/events.h"
 #include "examples/fledge/train/source.h"
+#include "examples/page/engine/excerpt.h"
+#include "examples/page/engine/sizes.h"
 #include "examples/page/page_file.h"
 #include "examples/support/text.h"
 #include "nn/generate/sampler.h"
@@ -56,29 +58,17 @@ std::string run_bytes(RunConfig run, const LanguageModel& model) {
   return checkpoint_bytes(Trainer(model, window, run.settings.training), {}, {}, config_text(run));
 }
 
-// The first half of the first line with 2 tokens, so that one has a next: at least these, at most 4
-// words or 12 other tokens. The text shows how it goes on.
-std::string beginning_of(const std::string& text, const Tokenizer& tokenizer) {
-  const std::vector<std::string_view> lines = lines_of(text);
-  std::vector<Dim> ids = tokenizer.encode(lines.empty() ? text : lines[0]);
-  for (std::size_t i = 1; i < lines.size() && ids.size() < 2; ++i)
-    if (auto more = tokenizer.encode(lines[i]); more.size() > 1) ids = std::move(more);
-  const std::size_t half = ids.size() == 2 ? 2 : (ids.size() + 1) / 2;
-  ids.resize(std::min<std::size_t>(half, tokenizer.kind() == Tokens::word ? 4 : 12));
-  return tokenizer.decode(ids);
-}
-
-// What the model sees in the sentence, or in its beginning.
+// What the model sees at the end of the sentence.
 page::Look look_at(const RunConfig& run, const LanguageModel& model, const std::string& sentence) {
   const bool lines = run.settings.corpus.reading == Reading::lines;
   std::vector<Dim> ids = prompt_of(run.tokenizer, sentence, lines, "the sentence").ids;
-  ids.resize(
-      std::min({ids.size(), std::size_t{13}, static_cast<std::size_t>(model.sizes.context)}));
+  const auto most = static_cast<std::size_t>(model.sizes.context);
+  if (ids.size() > most) ids.erase(ids.begin(), ids.end() - static_cast<std::ptrdiff_t>(most));
   Decoder decoder(model, run.tokenizer.without_text(model.sizes.vocabulary));
   const Choice best = most_likely(decoder.read(ids), 1).at(0);
   const AttentionWeights seen = attention_weights(decoder, run.tokenizer);
   page::Look look{seen.tokens, {}, run.tokenizer.decode({best.token}), best.probability};
-  if (lines) look.words[0] = "start";
+  if (lines && ids[0] == run.tokenizer.find("\n")) look.words[0] = "start";
   for (Dim j = 0; j < seen.size(); ++j)
     look.weights.push_back(seen.weight({0, 0}, seen.size() - 1, j));
   return look;
@@ -88,14 +78,17 @@ page::Look look_at(const RunConfig& run, const LanguageModel& model, const std::
 
 page::Page recorded_page(const RunConfig& run, const LanguageModel& model, std::string text,
                          const std::string& why, std::int64_t kept_step, std::string_view events) {
-  constexpr Dim most_parameters = 16'000'000;
   constexpr std::size_t most_text = 2'000'000, excerpt = 20'000;
   const TrainConfig& config = run.settings;
   const Dim parameters = count_parameters(model);
-  if (parameters > most_parameters)
-    throw support::InputError("a page holds a model of at most " + thousands(most_parameters) +
-                                  " parameters: this one has " + thousands(parameters),
+  if (parameters > page::most_parameters)
+    throw support::InputError("a page holds a model of at most " +
+                                  thousands(page::most_parameters) + " parameters: this one has " +
+                                  thousands(parameters),
                               "use smaller --width or --layers");
+  if (!fits_page(model.sizes, 1))
+    throw support::InputError("a page has 2 GB of memory, too little to train this model in it",
+                              "use a smaller --context");
   page::Page made;
   made.title = run.text_bytes == 0    ? "some text"  // not fledge train made the model
                : config.texts.empty() ? "the built-in text"
@@ -119,17 +112,21 @@ page::Page recorded_page(const RunConfig& run, const LanguageModel& model, std::
   page::add_kept(kept_step, parameters, made);
 
   page::Story& story = made.story;
-  if (story.sentence.empty()) story.sentence = beginning_of(text, run.tokenizer);
-  const std::string not_here = "The model cannot be trained in this page: ";
+  if (story.sentence.empty()) {
+    const Excerpt found =
+        excerpt_of(text, run.tokenizer, config.corpus.reading, model.sizes.context);
+    story.sentence = found.text, story.goes_on = found.goes_on;
+  }
   if (!why.empty()) {
-    made.notices.push_back(not_here + "the model wrote its text, because " + why + ".");
+    made.notices.push_back("The model wrote the text of this page, because " + why +
+                           ". What is trained here learns from that text.");
   } else if (text.size() > most_text) {
     std::size_t end = std::min(text.rfind('\n', excerpt), excerpt);
     while (end > 0 && (text[end] & 0xC0) == 0x80) --end;
     text.resize(end);
-    made.notices.push_back(not_here + "it has only the beginning of the text, which is over 2 MB.");
-  } else if (first_not_utf8(text) != std::string::npos) {
-    made.notices.push_back(not_here + "its text is not UTF-8.");
+    made.notices.emplace_back(
+        "The page has only the beginning of the text, which is over 2 MB. "
+        "What is trained here learns from that.");
   } else if (!config.from.empty()) {
     made.notices.emplace_back(
         "This run began with another model. A new one begins with random numbers.");

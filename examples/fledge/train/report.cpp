@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <numeric>
 #include <unordered_set>
 
 #include "engine/autograd.h"
@@ -30,7 +31,8 @@ double bits_per_byte(double loss, const TokenText& text, const Tokenizer& tokeni
   return loss / std::log(2.0) * static_cast<double>(text.tokens.size()) / bytes;
 }
 
-std::string variant_report(const Recipe& recipe) {
+std::string variant_report(const LanguageModelSizes& sizes) {
+  const Recipe& recipe = sizes.recipe;
   const auto listed = [](const std::string& title, const std::vector<std::string>& words) {
     std::string text;
     for (const std::string& word : words) text += (text.empty() ? title + ": " : ", ") + word;
@@ -44,7 +46,9 @@ std::string variant_report(const Recipe& recipe) {
                                            : part) +
                     (is_switch ? "" : " " + word));
   }
-  std::string text = listed("Not as in GPT-2", forms) + listed("Left out", words_of_none(recipe)) +
+  std::vector<std::string> left_out = words_of_none(recipe);
+  if (sizes.bias == Bias::without) left_out.emplace_back("bias");
+  std::string text = listed("Not as in GPT-2", forms) + listed("Left out", left_out) +
                      listed("Frozen", words_of_none(recipe.learned)) +
                      (recipe.tie_qk ? "W_Q and W_K are the same matrix. " : "");
   if (!text.empty()) text.pop_back();
@@ -147,13 +151,18 @@ std::string text_report(const Run& run) {
   else if (files.size() > 1)
     text = thousands(std::ssize(files)) + " files (" + list_of(files, 6) + ") have";
   const auto size = [](const TokenText& part) { return static_cast<Dim>(part.tokens.size()); };
-  const std::int64_t whole = run.config.whole_bytes, read = run.config.read_bytes;
-  if (read > 0 && whole > std::max(read, corpus.facts.bytes))
-    text += " " + counted(whole, "byte") + "; pieces from everywhere are read (--read):";
-  text += " " + counted(corpus.facts.bytes, "byte");
+  const std::vector<std::int64_t>& sizes = run.config.file_bytes;
+  const std::int64_t whole = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}),
+                     read = run.config.read_bytes;
+  const bool in_pieces = read > 0 && whole > std::max(read, corpus.facts.bytes);
+  text += " " + counted(in_pieces ? whole : corpus.facts.bytes, "byte");
+  if (in_pieces)
+    text += "; " + thousands(corpus.facts.bytes) +
+            " of them are read, in pieces from everywhere (--read)";
   if (!corpus.train.starts.empty()) text += ", " + counted(corpus.facts.documents, "line");
-  text += ": " + counted(size(corpus.train) + size(corpus.valid), token) + ", " +
-          thousands(corpus.tokenizer.size()) + " different";
+  if (corpus.tokenizer.kind() != Tokens::byte)
+    text += ": " + counted(size(corpus.train) + size(corpus.valid), token) + ", " +
+            thousands(corpus.tokenizer.size()) + " different";
   if (corpus.valid.size() > 0) text += "; " + thousands(size(corpus.valid)) + " are held out";
   return text + ".";
 }
@@ -168,8 +177,8 @@ std::string split_report(const Run& run) {
     text = "The text is very short: the model soon knows it by heart.\n";
   if (facts.repeated_share > most_share)
     text += formatted("%.0f %%", 100 * facts.repeated_share) +
-            " of the held-out characters are lines of the training text too: the held-out loss is "
-            "too low. Remove repeated lines.\n";
+            " of the held-out text stands in lines that the training text has too: the held-out "
+            "loss is too low. Remove repeated lines.\n";
   if (facts.unseen > 0)
     text += counted(facts.unseen, "held-out " + token_of(run)) + " never " +
             (facts.unseen == 1 ? "occurs" : "occur") + " in the training text.";
@@ -304,12 +313,12 @@ std::string copied_report(const std::vector<std::string>& samples, const Corpus&
   const double copied = copied_share(all, text, long_stretch);
   if (!report.empty() && copied == 0) return report;
   report += (report.empty() ? "" : "\n") + formatted("%.0f %%", 100 * copied) +
-            " of these samples are copies from the training text (passages of " +
-            std::to_string(long_stretch) + " characters or more)";
+            " of these samples stand in the training text too, in passages of " +
+            std::to_string(long_stretch) + " characters or more";
   if (corpus.valid.size() > 0) {
     constexpr std::size_t enough = 20'000;  // bytes
     const std::string held_out = corpus.tokenizer.decode(corpus.valid.tokens).substr(0, enough);
-    report += formatted(", of the held-out text %.0f %%",
+    report += formatted("; of the held-out text %.0f %%",
                         100 * copied_share(held_out, text, long_stretch));
   }
   return report + ".";
@@ -351,15 +360,6 @@ void report_samples(const Run& run, std::int64_t step) {
   if (!run.config.quiet) run.screen->say(copied_report(samples, run.corpus));
 }
 
-void report_sentences(const Run& run, std::int64_t step) {
-  if (!run.shows_samples()) return;
-  for (const Probe& probe : run.sentences) {
-    Decoder decoder(run.model);
-    decoder.read(probe.ids);
-    run.emit(Probed{step, probe.sentence, attention_weights(decoder, run.corpus.tokenizer)});
-  }
-}
-
 // The losses of the end; infinite: not known.
 struct LastLosses {
   double training = infinity, held_out = infinity, best = infinity;
@@ -372,11 +372,10 @@ void report_end(Run& run, const std::string& status, LastLosses losses,
   const bool is_done = status == "ok";
   const std::string folder = shell_word(config.folder());
   if (is_done && !config.folder().empty())
-    run.screen->say_lines("Next: fledge generate " + folder + "\n      fledge eval " + folder +
-                          " FILE" +
-                          (kept == step ? "\n      " + resume_command(config) + " --steps " +
-                                              std::to_string(2 * config.training.schedule.steps)
-                                        : ""));
+    run.screen->say_lines(
+        "Next: fledge generate " + folder + "\n      fledge eval " + folder + " FILE" +
+        (kept == step ? "\n      " + resume_command(config) + " --steps " + std::to_string(2 * step)
+                      : ""));
   else if (is_done && config.texts.empty())
     run.screen->say("Next: fledge train YOUR_TEXT.txt");
   if (!run.holds_out()) losses.held_out = losses.best = infinity;
@@ -442,7 +441,7 @@ void report_start(Run& run) {
              counted(count_parameters(run.model), "parameter") + ".");
   if (!config.from.empty())
     screen.say("It began with the weights of " + printable(config.from) + ".");
-  say_if_any(variant_report(s.recipe));
+  say_if_any(variant_report(s));
   if (config.training.schedule.rate == 0) screen.say("With --lr 0 no weight changes.");
   run.baselines = count_baselines(run.corpus);
   // A model that cheats has no rivals: it sees what they predict.
@@ -483,7 +482,6 @@ void report_result(Run& run) {
     screen.say(why_not_beaten(run, training));
   report_kept(run, best, last);
   report_samples(run, kept);
-  report_sentences(run, kept);
   report_end(run, "ok", {training, last, best}, bits);
 }
 
@@ -496,12 +494,11 @@ void report_again(Run& run) {
                            ? ": its held-out loss did not become lower; to train these "
                              "weights further: --from " +
                                  support::shell_word(run.config.folder())
-                           : "; for more: --steps N"));
+                           : "; for more: --steps " + std::to_string(2 * store.step())));
   run.baselines = count_baselines(run.corpus);
   if (!store.has_end()) return report_result(run);  // it was killed during its final report
   const double training = run.training_loss();
   if (store.kept_step() != store.step()) store.use_kept_model();
-  report_sentences(run, store.kept_step());
   report_end(run, "ok", noted_losses(run, training));
 }
 

@@ -32,7 +32,7 @@ double bits_per_byte(double loss, const TokenText& text, const Tokenizer& tokeni
 
 /// What the model is without, and which of its weights do not learn: "Left out: mask, scale." "" if
 /// nothing is left out and all weights learn.
-std::string variant_report(const Recipe& recipe);
+std::string variant_report(const LanguageModelSizes& sizes);
 
 /// The warning about a model that sees later tokens. `token`: the word for a token.
 std::string cheating_report(const std::string& token);

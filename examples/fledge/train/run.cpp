@@ -121,6 +121,9 @@ void begin_page(Run& run, const std::string& text) {
   if (run.config.page.empty()) return;
   run.page_text = text;
   require_page_place(run.config);
+  if (run.snapshots.empty())
+    run.screen->say(
+        "The page has the last weights alone: smaller ones (--width, --layers) fit more.");
   // The page of the run until here, so that a damaged event is found before the training.
   support::with_advice(
       "restore the file, or begin a new run in another folder with -o",
@@ -200,10 +203,10 @@ std::unique_ptr<Run> set_up(TrainConfig config) {
   if (!config.texts.empty() && config.texts[0] == "-") screen->say("Reading standard input.");
   if (!settings) config.choose("--read", config.read_bytes, bytes_to_read(config));
   const FileText read = read_text(config);
-  if (!settings) config.whole_bytes = read.whole;
+  if (!settings) config.file_bytes = read.sizes;
   const std::string& text = read.text;
   if (const std::string left_out =
-          read.report(settings ? ", as before" : " (--keep-cr keeps them)");
+          read.report(settings ? ", as before" : " (--tokens byte keeps them)");
       !left_out.empty())
     screen->say(left_out);
   std::string chosen;
@@ -212,7 +215,6 @@ std::unique_ptr<Run> set_up(TrainConfig config) {
                            : new_corpus(config, text, base ? &base->tokenizer() : nullptr, chosen);
   if (!settings) settings = RunConfig{config, corpus.tokenizer, text.size(), hash_of(text)};
   std::vector<WordPair> pairs = pairs_to_watch(config, corpus.tokenizer);
-  std::vector<Probe> sentences = sentences_to_probe(config, corpus.tokenizer);
   require_memory(config);
   Rng weights(config.training.seed);
   LanguageModel model(config.sizes, weights);
@@ -222,7 +224,6 @@ std::unique_ptr<Run> set_up(TrainConfig config) {
                                    std::move(model), std::move(resumed), std::move(screen));
   run->chosen = std::move(chosen);
   run->pairs = std::move(pairs);
-  run->sentences = std::move(sentences);
   begin_page(*run, text);
   open_folder(*run, own_name);
   run->observers = {[&run = *run](const Event& event) { run.screen->on_event(event); },

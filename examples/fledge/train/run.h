@@ -37,7 +37,6 @@ struct Run {
   Trainer trainer;
   Store store;
   std::vector<WordPair> pairs;          // of --watch
-  std::vector<Probe> sentences;         // of --probe
   std::string page_text;                // the text, with --page
   std::vector<std::int64_t> snapshots;  // the steps whose weights are events of the run, for a page
   std::vector<Observer> observers;

@@ -235,14 +235,6 @@ void Screen::show(const Sampled& event) {
             sample_rows(event.text, text_width(stderr), 4, 4));
 }
 
-void Screen::show(const Probed& event) {
-  support::MapStyle style;
-  style.columns = terminal_width(stderr);
-  style.paint = {support::colour_wanted(stderr)};
-  say("Attention in " + support::quoted(event.sentence));
-  say_picture(attention_report(event.attention, chosen_heads(event.attention, {}), style));
-}
-
 void Screen::plot() {
   if (curves_.training.size() < 2) return;
   say_picture(support::plot_text(plot_of(curves_), terminal_width(stderr), plot_rows,

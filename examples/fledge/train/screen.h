@@ -59,7 +59,6 @@ class Screen {
   void show(const Overfitting& event);
   void show(const PairMeasurement& event);
   void show(const Sampled& event);
-  void show(const Probed& event);
   template <class Other>  // which has no words
   void show(const Other&) {}
   void warn_wrapped(const std::string& line);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 #include <set>
 
 #include "engine/base/interrupt.h"
@@ -87,13 +88,11 @@ std::string file_meant_by(const std::string& path) {
   return meant.empty() || meant == whole.filename() ? "" : (folder / meant).string();
 }
 
-// The bytes of these files as they are; 0 for standard input.
-std::int64_t bytes_of(const std::vector<std::string>& files) {
-  std::int64_t bytes = 0;
-  for (const std::string& file : files)
-    if (std::error_code unknown; file != "-" && fs::is_regular_file(file, unknown))
-      bytes += static_cast<std::int64_t>(fs::file_size(file, unknown));
-  return bytes;
+// The bytes of a file as it is; 0 for one that is not regular, such as standard input.
+std::int64_t size_of(const std::string& file) {
+  std::error_code unknown;
+  const bool is_known = file != "-" && fs::is_regular_file(file, unknown);
+  return is_known ? static_cast<std::int64_t>(fs::file_size(file, unknown)) : 0;
 }
 
 // Of a text of `total` bytes about `most`, in pieces of 64 KiB, evenly spaced: those that begin in this
@@ -128,26 +127,24 @@ std::string pieces_of(const ByteSource& part, std::int64_t bytes, std::int64_t b
   return text;
 }
 
-// The text of a file, or its pieces if the texts have more than rules.most bytes: `total`, of which
-// `before` stand in front of this file. If the file does not exist and one with a similar name does,
-// the error suggests it.
-std::string read_text_file(const std::string& path, const FileRules& rules, std::int64_t before,
-                           std::int64_t& total) {
-  const auto known = [&](std::uint64_t size) {
-    const auto bytes = static_cast<std::int64_t>(size);
-    return rules.whole > 0 ? std::min(bytes, rules.whole) : bytes;
-  };
+// The text of a file that has this size, or its pieces if the texts have more than rules.most bytes:
+// `total`, of which `before` stand in front of this file. Without sizes in the rules a file is read
+// whole, and its size set. If the file does not exist and one with a similar name does, the error
+// suggests it.
+std::string read_text_file(const std::string& path, const FileRules& rules, std::int64_t& size,
+                           std::int64_t before, std::int64_t total) {
   try {
     if (rules.most > 0 && total > rules.most && path != "-") {
       const ByteSource file(Descriptor(AT_FDCWD, path, O_RDONLY | O_CLOEXEC), path);
-      return pieces_of(file, known(file.size()), before, total, rules.most);
+      return pieces_of(file, std::min(static_cast<std::int64_t>(file.size()), size), before, total,
+                       rules.most);
     }
     std::string text = read_file(path);
-    text.resize(static_cast<std::size_t>(known(text.size())));
-    if (path != "-") return text;
-    total = std::ssize(text);
-    return rules.most > 0 && total > rules.most ? pieces_of(text, total, 0, total, rules.most)
-                                                : text;
+    if (rules.sizes.empty() || path == "-") size = std::ssize(text);
+    text.resize(std::min(text.size(), static_cast<std::size_t>(size)));
+    return path == "-" && rules.most > 0 && size > rules.most
+               ? pieces_of(text, size, 0, size, rules.most)
+               : text;
   } catch (const FileError& error) {
     const bool exists = path == "-" || access(path.c_str(), F_OK) == 0;
     const std::string meant = exists ? "" : file_meant_by(path);
@@ -214,12 +211,11 @@ bool is_readable_file(const std::string& path) {
 }
 
 void require_characters(const Tokenizer& tokenizer, const std::string& text,
-                        const std::string& name, std::size_t first) {
+                        const std::string& name) {
   const std::size_t wrong =
       tokenizer.kind() == Tokens::character ? first_not_utf8(text) : std::string::npos;
   if (wrong != std::string::npos)
-    throw InputError(name + " is not UTF-8 at byte " + std::to_string(first + wrong),
-                     not_utf8_advice);
+    throw InputError(name + " is not UTF-8 at byte " + std::to_string(wrong), not_utf8_advice);
 }
 
 // "4 characters: abdr", without line ends and blanks; "61 characters" if there are many.
@@ -345,6 +341,8 @@ std::string FileText::report(const std::string& how_to_keep) const {
                       were(returns) + " left out" + how_to_keep + ".");
   say_if(line_ends, "The text has \\r alone as line ends: " + thousands(line_ends) + " " +
                         were(line_ends) + " read as \\n" + how_to_keep + ".");
+  say_if(grown,
+         thousands(grown) + " bytes that the text has grown by since the run began are not read.");
   return said;
 }
 
@@ -357,13 +355,16 @@ std::string list_of(const std::vector<std::string>& items, std::int64_t most) {
 }
 
 FileText joined_text(const std::vector<std::string>& files, const FileRules& rules) {
-  FileText all;
-  all.whole = rules.whole > 0 ? rules.whole : bytes_of(files);
+  FileText all{.text = "", .sizes = rules.sizes};
+  if (all.sizes.empty())
+    for (const std::string& file : files) all.sizes.push_back(size_of(file));
+  const std::int64_t total = std::accumulate(all.sizes.begin(), all.sizes.end(), std::int64_t{0});
   std::int64_t before = 0;
-  for (const std::string& file : files) {
-    const std::string text = read_text_file(file, rules, before, all.whole);
-    before += bytes_of({file});
-    if (rules.needs_utf8) require_utf8(text, file, rules, rules.most > 0 && all.whole > rules.most);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::string text = read_text_file(files[i], rules, all.sizes[i], before, total);
+    before += all.sizes[i];
+    all.grown += std::max<std::int64_t>(size_of(files[i]) - all.sizes[i], 0);
+    if (rules.needs_utf8) require_utf8(text, files[i], rules, std::ssize(text) < all.sizes[i]);
     add_file(text, rules.keep_cr, all);
   }
   return all;
@@ -381,9 +382,10 @@ FileText read_text(const TrainConfig& config) {
   const Tokens kind = config.corpus.tokens;
   return joined_text(
       config.texts,
-      {kind == Tokens::character || kind == Tokens::word, config.keep_cr,
-       config.texts.size() == 1 ? config.whole_bytes : 0, config.read_bytes,
-       "name a text file, or - for standard input",
+      {kind == Tokens::character || kind == Tokens::word, kind == Tokens::byte,
+       config.texts.size() == config.file_bytes.size() ? config.file_bytes
+                                                       : std::vector<std::int64_t>(),
+       config.read_bytes, "name a text file, or - for standard input",
        config.has_model() ? not_utf8_advice
        : config.texts.size() > 1
            ? "leave it out, convert it, or use --tokens byte: it takes any bytes"
@@ -439,8 +441,7 @@ std::string resume_command(const TrainConfig& config) {
   const fs::path beside = above.parent_path().parent_path();
   const auto is_found = [&](const std::string& path) {
     const std::string name = names_without_folders({path})[0];
-    return path == "-" || fs::equivalent(path, name, no_file) ||
-           fs::equivalent(path, beside / name, no_file);
+    return fs::equivalent(path, name, no_file) || fs::equivalent(path, beside / name, no_file);
   };
   std::string command = "fledge train --resume " + shell_word(config.folder());
   if (!std::all_of(config.texts.begin(), config.texts.end(), is_found))
@@ -451,11 +452,11 @@ std::string resume_command(const TrainConfig& config) {
 Corpus usable_corpus(const std::string& text, const TrainConfig& config,
                      const Tokenizer* tokenizer) {
   const std::string name = name_of_files(config.texts);
-  if (text.empty()) throw InputError(name + " is empty", "name a text with some thousand words");
+  if (text.empty()) throw InputError(name + " is empty", "name a text with a few thousand words");
   const Tokens kind = tokenizer ? tokenizer->kind() : config.corpus.tokens;
   if (config.corpus.reading == Reading::lines && lines_of(text).empty())
     throw InputError(name + " has no line with letters: all its lines are blank",
-                     "name a text with some thousand words");
+                     "name a text with a few thousand words");
   Corpus corpus =
       corpus_of(text, name, config.corpus, tokenizer, false, "use another --valid, or more text");
   const std::string token = token_word(kind);
@@ -477,10 +478,10 @@ void require_window(const Corpus& corpus, const TrainConfig& config) {
 }
 
 std::vector<Dim> tokens_of(const Tokenizer& tokenizer, const std::string& text,
-                           const std::string& name, std::size_t first, bool can_skip) {
-  require_characters(tokenizer, text, name, first);
+                           const std::string& name, bool can_skip) {
+  require_characters(tokenizer, text, name);
   try {
-    return tokenizer.encode(text, first);
+    return tokenizer.encode(text);
   } catch (const UnknownSymbol& error) {
     refuse_unknown(error, tokenizer, text, name, can_skip);
   }
@@ -488,7 +489,7 @@ std::vector<Dim> tokens_of(const Tokenizer& tokenizer, const std::string& text,
 
 UnknownSymbols known_text(const Tokenizer& tokenizer, const std::string& text,
                           const std::string& name) {
-  require_characters(tokenizer, text, name, 0);
+  require_characters(tokenizer, text, name);
   UnknownSymbols found = tokenizer.unknown_symbols(text);
   if (found.unknown == 0) return found;
   const std::string kind = token_word(tokenizer.kind());
@@ -511,8 +512,8 @@ FirstToken first_token(const Tokenizer& tokenizer, bool lines) {
 }
 
 Prompt prompt_of(const Tokenizer& tokenizer, const std::string& text, bool lines,
-                 const std::string& name, std::size_t first, bool can_skip) {
-  Prompt prompt{tokens_of(tokenizer, text, name, first, can_skip), 0};
+                 const std::string& name, bool can_skip) {
+  Prompt prompt{tokens_of(tokenizer, text, name, can_skip), 0};
   if (!prompt.ids.empty() && !lines) return prompt;
   prompt.ids.insert(prompt.ids.begin(), first_token(tokenizer, lines).id);
   prompt.begin = 1;
@@ -522,7 +523,7 @@ Prompt prompt_of(const Tokenizer& tokenizer, const std::string& text, bool lines
 TokenText tokens_of_text(const Tokenizer& tokenizer, const std::string& text, Reading reading,
                          const std::string& name) {
   if (text.empty()) throw InputError(name + " is empty", "name another text");
-  require_characters(tokenizer, text, name, 0);
+  require_characters(tokenizer, text, name);
   return corpus_of(text, name, {.reading = reading, .valid = 0}, &tokenizer, true,
                    "name another text")
       .train;

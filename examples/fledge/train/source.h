@@ -22,28 +22,30 @@ std::vector<std::string> text_files(const std::vector<std::string>& names);
 struct FileRules {
   bool needs_utf8 = true;
   bool keep_cr = false;                 // the \r of line ends, \r\n and \r
-  std::int64_t whole = 0, most = 0;     // bytes; 0: all, see joined_text()
+  std::vector<std::int64_t> sizes{};    // of each file, in bytes; none: as they are
+  std::int64_t most = 0;                // bytes in all; 0: all, see joined_text()
   std::string not_found{}, not_utf8{};  // what to do then
 };
 
 /// A text without what only encodes it.
 struct FileText {
   std::string text;
-  std::int64_t whole = 0;               // bytes that the files have; more than are read, in pieces
+  std::vector<std::int64_t> sizes{};    // of each file, in bytes; more than are read, in pieces
   std::int64_t marks = 0, returns = 0;  // byte order marks, and \r in front of \n: left out
   std::int64_t line_ends = 0;           // \r read as \n, of files that have no \n
+  std::int64_t grown = 0;               // bytes that the files have beyond their sizes: not read
 
-  /// What was changed, in sentences; "" if nothing was. `how_to_keep` returns: " (--keep-cr)".
+  /// What was changed, in sentences; "" if nothing was. `how_to_keep` returns: ", as before".
   std::string report(const std::string& how_to_keep = "") const;
 };
 
-/// The texts of these files, one after the other, without their byte order marks and, unless they
-/// are kept, without the \r of their line ends: \n stands for \r\n, and for \r in a file that has no
+/// The texts of these files, one after the other, without their byte order marks and, unless the
+/// rules keep them, without the \r of their line ends: \n stands for \r\n, and for \r in a file that has no
 /// \n. A line end is added to a text in front of another if it does not end with one. "-": standard
 /// input.
 ///
 /// A text of more than `most` bytes is read in pieces, evenly spaced, about `most` bytes in all, in whole
-/// lines if possible. A single file counts as `whole` bytes: what it has grown since is not read. Throws
+/// lines if possible. What a file has grown since it had its size of the rules is not read. Throws
 /// InputError, which suggests a file with a similar name, for one that is not there and,
 /// if the rules need UTF-8, for one that is not UTF-8. Names UTF-16 and UTF-32.
 FileText joined_text(const std::vector<std::string>& files, const FileRules& rules);
@@ -83,7 +85,7 @@ void require_window(const Corpus& corpus, const TrainConfig& config);
 /// text that is not UTF-8. If the tokens are words, the message names the word nearest in spelling,
 /// if any; if the command has --skip-unknown (`can_skip`), the message says so.
 std::vector<Dim> tokens_of(const Tokenizer& tokenizer, const std::string& text,
-                           const std::string& name, std::size_t first = 0, bool can_skip = false);
+                           const std::string& name, bool can_skip = false);
 /// --skip-unknown: the symbols that the tokenizer does not have, and the text without them, `rest`; says
 /// on stderr what is left out. Throws InputError if no other symbol is left.
 UnknownSymbols known_text(const Tokenizer& tokenizer, const std::string& text,
@@ -106,7 +108,7 @@ struct Prompt {
 /// The tokens of a text. In front of them is first_token() if there are none, or if the model was
 /// trained on lines: then each text begins with it. Throws InputError like tokens_of().
 Prompt prompt_of(const Tokenizer& tokenizer, const std::string& text, bool lines,
-                 const std::string& name, std::size_t first = 0, bool can_skip = false);
+                 const std::string& name, bool can_skip = false);
 /// The tokens of another text, read whole or in lines like the run's own. Throws InputError as
 /// above, and for a text without tokens. The command must have --skip-unknown.
 TokenText tokens_of_text(const Tokenizer& tokenizer, const std::string& text, Reading reading,

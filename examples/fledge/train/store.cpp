@@ -42,7 +42,8 @@ constexpr const char* damage_advice_of_run = "restore the file, or begin a new r
   const std::string name = support::quoted(path);
   std::error_code none;
   if (fs::exists(path + "/state.safetensors", none))
-    throw InputError("the run in " + name + " is of an older fledge", older_advice);
+    throw InputError("the run in " + name + " is of an older fledge",
+                     "commit 44c42e9 of fledge reads it");
   if (fs::is_regular_file(path, none))
     throw InputError(name + " is a file, not the folder of a run",
                      "begin a run with it as text: fledge train FILE -o DIR");

@@ -7,12 +7,11 @@
 #include "examples/fledge/train/report.h"
 #include "examples/fledge/train/store.h"
 #include "examples/fledge/train/watch.h"
+#include "examples/page/engine/sizes.h"
 #include "examples/support/text.h"
 #include "nn/io/checksum.h"
 #include "nn/io/utf8.h"
 #include "nn/text/tokenizer_json.h"
-#include "nn/train/defaults.h"
-#include "nn/train/step_cost.h"
 
 namespace fledge::train {
 
@@ -45,9 +44,6 @@ support::Options train_options(TrainConfig& config) {
   options.also_known_as("--vocab-size");
   options.add("--lines", "", corpus.reading, "each line is a text of its own; for names or verses",
               {}, lasting);
-  options.add("--keep-cr", "", config.keep_cr,
-              "keep the \\r of line ends, \\r\\n and \\r alone; without it each of them is \\n", {},
-              lasting);
   options.add("--valid", "FRAC", corpus.valid,
               "held out to measure the model: a share, or how many if 1 or more", {0, many},
               lasting);
@@ -72,8 +68,7 @@ support::Options train_options(TrainConfig& config) {
   options.also_known_as("--block-size --seq-len --seq-length --max-seq-len --n-ctx");
   options.add("--dropout", "X", sizes.dropout,
               "share of the numbers that training leaves out at random", {0, 0.99}, lasting);
-  options.add("--no-bias", "", sizes.bias, "linear layers without bias", {}, of_model);
-  options.add("--without", "mask|positions|scale|mlp|value|attention|residual|norm,...",
+  options.add("--without", "mask|positions|scale|mlp|value|attention|residual|norm|bias,...",
               config.without, "parts to leave out: mask,scale", {}, of_model);
   options.add(
       "--recipe", "gpt2|llama|today", config.recipe,
@@ -88,16 +83,16 @@ support::Options train_options(TrainConfig& config) {
   options.add("--mlp", "gelu|gelu-exact|swiglu|relu2", sizes.recipe.mlp, "the form of the MLP", {},
               of_model);
   options.also_known_as("--activation --activation-function --hidden-act");
-  options.add("--qk-norm", "", sizes.recipe.qk_norm, "RMS norm of each query and each key", {},
-              of_model);
+  options.add(
+      "--with", "qk-norm|sink|exclusive,...", config.with,
+      "parts to add: RMS norm of each query and each key; a learned score of each head that "
+      "lets it attend to nothing; each token's heads bring nothing in the direction of its "
+      "own value",
+      {}, of_model);
   options.add("--key-heads", "N", sizes.recipe.key_heads,
               "heads of keys and values, which the heads share; 0: each its own", {0, 1000},
               of_model);
   options.also_known_as("--kv-heads --num-key-value-heads --n-kv-head");
-  options.add("--sink", "", sizes.recipe.sink,
-              "a learned score of each head that lets it attend to nothing", {}, of_model);
-  options.add("--exclusive", "", sizes.recipe.exclusive,
-              "take its own value's direction out of what a token's heads bring", {}, of_model);
   options.add("--window", "N", sizes.recipe.window,
               "in each layer a token sees N tokens, itself the last; 0: all", {0, 1e6}, of_model);
   options.also_known_as("--sliding-window --window-size");
@@ -112,7 +107,8 @@ support::Options train_options(TrainConfig& config) {
 
   options.group("Training");
   options.add("--steps", "N", schedule.steps,
-              "how many steps; without it, as many as fit into --minutes", {1, many}, may_change);
+              "how many steps in all; without it, as many as fit into --minutes", {1, many},
+              may_change);
   options.also_known_as("--epochs --num-train-epochs --iters --max-iters --max-steps --num-steps");
   options.add(
       "--minutes", "M", config.minutes,
@@ -151,8 +147,6 @@ support::Options train_options(TrainConfig& config) {
   options.group("Watching");
   options.add("--watch", "a:b,...", config.watch,
               "the attention of word a to word b during training");
-  options.add("--probe", "\"words\"", config.probe,
-              "show the attention in a sentence, or in several between |, at the end");
   options.add("--eval-every", "N", config.evaluate_every,
               "steps between evaluations of the held-out loss", {1, many}, lasting);
   options.also_known_as("--eval-interval --eval-steps");
@@ -161,7 +155,7 @@ support::Options train_options(TrainConfig& config) {
   options.add("-o, --out", "DIR", config.out,
               "the folder of the run; without it, one that is named after the text");
   options.also_known_as("--out-dir --output-dir");
-  options.add("--no-save", "", config.save, "write no files");
+  options.add("--no-save", "", config.save, "save no run");
   options.add("--resume", "DIR", config.resume, "continue the run in this folder");
   options.add("--force", "", config.force, "start again in a folder that has a run");
   options.add("--save-every", "SECONDS", config.save_seconds, "seconds between checkpoints",
@@ -174,13 +168,14 @@ support::Options train_options(TrainConfig& config) {
                       "--out", "--resume", "--page"});
   // What is chosen from the text (choose_for_text).
   options.without_default({"--layers", "--heads", "--width", "--context", "--dropout", "--steps",
-                           "--batch", "--lr", "--warmup", "--decay", "--patience", "--eval-every"});
+                           "--batch", "--lr", "--warmup", "--decay", "--patience", "--eval-every",
+                           "--read"});
   return options;
 }
 
 namespace {
 
-constexpr std::int64_t version = 5;
+constexpr std::int64_t version = 6;
 
 // A path may have any bytes, but a string of JSON is UTF-8. Other bytes, and %, are saved as %FF.
 std::string encoded(std::string_view path) {
@@ -292,13 +287,17 @@ void settle_recipe(TrainConfig& config) {
     config.choose("--positions", recipe.position, named.position);
     config.choose("--norm", recipe.norm, named.norm);
     config.choose("--mlp", recipe.mlp, named.mlp);
-    config.choose("--qk-norm", recipe.qk_norm, named.qk_norm);
-    config.choose("--no-bias", config.sizes.bias, Bias::without);
+    recipe.qk_norm = named.qk_norm;
+    config.sizes.bias = Bias::without;
   }
-  for (const std::string& part : words_of_none(config.without)) {
+  if (config.with.qk_norm) recipe.qk_norm = QueryKeyNorm::rms;
+  if (config.with.sink) recipe.sink = Sink::learned;
+  if (config.with.exclusive) recipe.exclusive = Exclusive::own_value;
+  if (config.without.bias) config.sizes.bias = Bias::without;
+  for (const std::string& part : words_of_none(config.without.recipe)) {
     std::vector<std::string> chosen{part};
     if (part == "mask") chosen = {"window"};
-    if (part == "attention") chosen = {"qk-norm", "key-heads", "sink", "exclusive", "window"};
+    if (part == "attention") chosen = {"with", "key-heads", "window"};
     for (const std::string& option : chosen)
       if (config.given.contains("--" + option))
         refuse_usage("--without " + part + " leaves out what --" + option + " chooses",
@@ -360,9 +359,9 @@ void require_possible(const TrainConfig& config) {
 void require_from(const TrainConfig& config) {
   if (config.texts.empty())
     refuse_usage("--from needs a text to train on", "write fledge train FILE --from DIR");
-  for (const char* name : {"--tokens", "--symbols", "--layers", "--heads", "--width", "--no-bias",
-                           "--without", "--recipe", "--positions", "--norm", "--mlp", "--qk-norm",
-                           "--key-heads", "--sink", "--exclusive", "--window"})
+  for (const char* name :
+       {"--tokens", "--symbols", "--layers", "--heads", "--width", "--with", "--without",
+        "--recipe", "--positions", "--norm", "--mlp", "--key-heads", "--window"})
     if (config.given.contains(name))
       refuse_usage(std::string(name) + " is decided by the model of --from", "leave it out");
 }
@@ -399,7 +398,6 @@ TrainConfig train_config(int argc, const char* const* argv) {
   config.given = options.given();
   config.corpus.seed = config.training.seed;
   watched_pairs(config.watch);
-  probed_sentences(config.probe);
   if (config.resumes()) {
     require_resumable(config);
     options.require_resumable();
@@ -467,7 +465,8 @@ std::int64_t bytes_to_read(const TrainConfig& config) {
 }
 
 std::string choose_for_text(TrainConfig& config, const Corpus& corpus) {
-  TrainingDefaults row = defaults_for(corpus);
+  const TrainingDefaults usual = defaults_for(corpus);
+  TrainingDefaults row = config.page.empty() ? usual : row_of_page(usual, corpus.tokenizer.size());
   row.rate = rate_for(config, row);
   TrainerOptions& training = config.training;
   CosineSchedule& schedule = training.schedule;
@@ -490,9 +489,11 @@ std::string choose_for_text(TrainConfig& config, const Corpus& corpus) {
                           static_cast<std::int64_t>(16 * steps_of_evaluation)}));
   if (config.corpus.valid > 0) config.choose("--patience", config.patience, 5);
 
-  if (config.given.contains("--steps")) return "";
-  if (by_passes) return formatted(" (%.0f passes over the text, the most)", row.most_passes);
-  return formatted(" (--minutes %g)", config.minutes);
+  const bool is_smaller = row.layers < usual.layers || row.width < usual.width;
+  std::string size = is_smaller ? ", of a model that --page can train" : "";
+  if (config.given.contains("--steps")) return size;
+  if (by_passes) return formatted(" (%.0f passes over the text, the most)", row.most_passes) + size;
+  return formatted(" (--minutes %g)", config.minutes) + size;
 }
 
 MarkTokens saved_marks(const Tokenizer& tokenizer) {
@@ -508,7 +509,7 @@ std::string config_text(const RunConfig& config, const Json::Members& notes) {
                           {"text", saved_paths(config.settings.texts)},
                           {"text_bytes", config.text_bytes},
                           {"text_hash", hexadecimal(config.text_hash)},
-                          {"whole_bytes", config.settings.whole_bytes},
+                          {"file_bytes", config.settings.file_bytes},
                           {"run", train_options(settings).saved()},
                           {"tokenizer", tokenizer_json(config.tokenizer)}};
   Json::Members all = mark_notes(saved_marks(config.tokenizer));
@@ -524,9 +525,11 @@ RunConfig run_config(const ModelConfig& config) {
   if (found != version)
     own["version"].fail(
         "must be " + std::to_string(version) + ": got " + std::to_string(found) + "; " +
-        (found < version ? older_advice : "use the fledge that wrote it, or train again"));
-  std::vector<std::string_view> keys{"version",     "text", "text_bytes", "text_hash",
-                                     "whole_bytes", "run",  "tokenizer"};
+        (found >= version ? "use the fledge that wrote it, or train again"
+                          : std::string("commit ") + (found == 5 ? "5ec600d" : "d6f5763") +
+                                " of fledge reads it"));
+  std::vector<std::string_view> keys{"version",    "text", "text_bytes", "text_hash",
+                                     "file_bytes", "run",  "tokenizer"};
   keys.insert(keys.end(), std::begin(recipe_keys), std::end(recipe_keys));
   own.allow_only(keys);
   TrainConfig settings;
@@ -535,7 +538,9 @@ RunConfig run_config(const ModelConfig& config) {
   if (settings.training.schedule.warmup > settings.training.schedule.steps)
     own["run"].fail("must have a warm-up within its steps");
   settings.texts = read_paths(own["text"]);
-  settings.whole_bytes = own["whole_bytes"].integer(0, std::int64_t{1} << 53);
+  own["file_bytes"].each_item([&](const JsonValue& bytes) {
+    settings.file_bytes.push_back(bytes.integer(0, std::int64_t{1} << 53));
+  });
   settings.corpus.seed = settings.training.seed;
   Tokenizer tokenizer = read_tokenizer(own["tokenizer"]);
   settings.corpus.tokens = tokenizer.kind();

@@ -31,23 +31,31 @@ struct TrainConfig {
   std::vector<std::string> texts;  // files, or "-"; none: the built-in text
   std::vector<std::string> named;  // the same as the command named them: a folder for its files
   std::string from;                // the folder of the model that the run began with
-  bool keep_cr = false;            // the \r of the line ends \r\n
   CorpusOptions corpus;
   LanguageModelSizes sizes{.vocabulary = 1, .context = 0};       // V: from the text
   enum class Named { gpt2, llama, today } recipe = Named::gpt2;  // what sizes.recipe begins with
-  Recipe without;  // the parts of --without are none, as they then are in sizes.recipe
+  // The parts that --with adds and --without leaves out, as they then are in `sizes`.
+  struct {
+    bool qk_norm = false, sink = false, exclusive = false;
+    void each(auto&& f) { f("qk-norm", qk_norm), f("sink", sink), f("exclusive", exclusive); }
+  } with;
+  struct {
+    Recipe recipe;  // none: left out
+    bool bias = false;
+    void each(auto&& f) { recipe.each(f), f("bias", bias); }
+  } without;
   TrainerOptions training;
   std::int64_t evaluate_every = 250, patience = 0;
-  double minutes = 2;            // decides how many steps are chosen; see choose_for_text()
-  std::int64_t whole_bytes = 0;  // of the texts, when the run began
-  std::int64_t read_bytes = 0;   // of them, in pieces; 0: all
+  double minutes = 2;  // decides how many steps are chosen; see choose_for_text()
+  std::vector<std::int64_t> file_bytes{};  // of each text, when the run began
+  std::int64_t read_bytes = 0;             // of them, in pieces; 0: all
 
   // Options of this invocation; not saved.
   std::string out, resume;  // folders; both "": one is named after the text, or nothing is saved
   bool save = true, force = false, json = false, quiet = false;
   std::int64_t save_seconds = 30;
-  std::string watch, probe, page;  // the texts of these options
-  std::set<std::string> given{};   // the names of the options that were given
+  std::string watch, page;        // the texts of these options
+  std::set<std::string> given{};  // the names of the options that were given
 
   /// Sets the value of an option unless it was given.
   template <class T>
@@ -109,7 +117,5 @@ RunConfig run_config(const std::string& text);
 /// What to do if fledge has not written config.json, or it was changed since.
 inline constexpr const char* config_advice =
     "config.json must be as fledge export wrote it: restore it, or export the run again";
-/// What to do about a folder that was written before a run was one file.
-inline constexpr const char* older_advice = "commit d6f5763 of fledge reads it";
 
 }  // namespace fledge::train

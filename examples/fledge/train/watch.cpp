@@ -38,24 +38,10 @@ std::vector<WordPair> watched_pairs(const std::string& text) {
   return pairs;
 }
 
-std::vector<Probe> probed_sentences(const std::string& text) {
-  std::vector<Probe> probes;
-  std::size_t begin = 0;  // of a part
-  for (const std::string& part : support::split(text, '|')) {
-    const std::size_t first = part.find_first_not_of(' ');
-    if (first == std::string::npos)
-      refuse_usage("--probe " + support::quoted(text) + " has an empty sentence",
-                   "write --probe \"birds walk\", or \"birds walk | they fly\" for two");
-    probes.push_back({part.substr(first, part.find_last_not_of(' ') + 1 - first), begin + first});
-    begin += part.size() + 1;
-  }
-  return probes;
-}
-
 std::vector<WordPair> pairs_to_watch(const TrainConfig& config, const Tokenizer& tokenizer) {
-  if (config.sizes.recipe.heads == Heads::none && !(config.watch + config.probe).empty())
-    refuse_usage("--watch and --probe show where words look, but this model is without attention",
-                 "leave them out");
+  if (config.sizes.recipe.heads == Heads::none && !config.watch.empty())
+    refuse_usage("--watch shows where words look, but this model is without attention",
+                 "leave it out");
   std::vector<WordPair> pairs = watched_pairs(config.watch);
   for (WordPair& pair : pairs) {
     pair.word_token = token_to_watch(pair.word, tokenizer);
@@ -79,25 +65,6 @@ std::vector<PairMeasurement> watch(const std::vector<WordPair>& pairs, const Lan
                      " is not a number after step " + std::to_string(step));
   }
   return watched;
-}
-
-std::vector<Probe> sentences_to_probe(const TrainConfig& config, const Tokenizer& tokenizer) {
-  std::vector<Probe> sentences = probed_sentences(config.probe);
-  const bool lines = config.corpus.reading == Reading::lines;
-  for (auto& [sentence, at, ids] : sentences) {
-    const auto& [all, begin] = prompt_of(tokenizer, sentence, lines, "--probe", at);
-    ids = all;
-    const Dim tokens = std::ssize(ids), context = config.sizes.context;
-    if (tokens > context)
-      throw InputError(
-          "--probe " + support::quoted(sentence) + " has " +
-              std::to_string(tokens - static_cast<Dim>(begin)) + " " +
-              token_word(tokenizer.kind()) + (begin > 0 ? "s after the line start" : "s") +
-              "; the model looks back over " + std::to_string(context),
-          config.has_model() ? "shorten it"
-                             : "shorten it, or use --context " + std::to_string(tokens));
-  }
-  return sentences;
 }
 
 }  // namespace fledge::train

@@ -1,4 +1,4 @@
-// The words and sentences whose attention a run follows: --watch and --probe.
+// The words whose attention a run follows: --watch.
 #pragma once
 
 #include <string>
@@ -34,17 +34,5 @@ struct PairMeasurement {
 /// it beside the second, and is about as frequent. Throws Diverged when the attention is not a number.
 std::vector<PairMeasurement> watch(const std::vector<WordPair>& pairs, const LanguageModel& model,
                                    const Corpus& corpus, std::int64_t step);
-
-/// A sentence of --probe. Its attention is shown at the end of the run.
-struct Probe {
-  std::string sentence;
-  std::size_t at;
-  std::vector<Dim> ids{};  // as the model reads it: with lines, a line end is in front
-};
-/// "birds walk | they fly" as sentences, without the spaces around them. Throws UsageError.
-std::vector<Probe> probed_sentences(const std::string& text);
-/// The sentences of --probe, with their tokens. Throws InputError for a sentence that is longer than
-/// the model's context or has an unknown token.
-std::vector<Probe> sentences_to_probe(const TrainConfig& config, const Tokenizer& tokenizer);
 
 }  // namespace fledge::train

@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "engine/autograd.h"
+#include "examples/page/engine/excerpt.h"
 #include "examples/page/engine/head.h"
+#include "examples/page/engine/sizes.h"
 #include "examples/page/engine/view.h"
 #include "nn/generate/sampler.h"
 #include "nn/gpt/weights.h"
@@ -21,11 +23,8 @@
 #include "nn/inspect/word_vectors.h"
 #include "nn/io/checksum.h"
 #include "nn/io/json.h"
-#include "nn/text/corpus.h"
 #include "nn/text/tokenizer_json.h"
 #include "nn/train/checkpoint.h"
-#include "nn/train/defaults.h"
-#include "nn/train/step_cost.h"
 
 namespace fledge {
 
@@ -37,6 +36,7 @@ struct Run {
   CorpusOptions reading;
   Corpus corpus;
   LanguageModel model, shown;
+  Excerpt beginning;               // of the text
   std::optional<Trainer> trainer;  // none for a model without its text
 };
 
@@ -106,9 +106,8 @@ Json run_json() {
                         {"lines", r.reading.reading == Reading::lines},
                         {"words", words_of(all)},
                         {"counts", counts},
-                        {"train", r.corpus.train.size()},
-                        {"valid", r.corpus.valid.size()},
-                        {"documents", r.corpus.facts.documents},
+                        {"beginning", r.beginning.text},
+                        {"goes_on", r.beginning.goes_on},
                         {"without", words_of_none(sizes.recipe)},
                         {"forms", Json::object(forms_json(sizes.recipe))},
                         {"bias", sizes.bias == Bias::with},
@@ -236,7 +235,7 @@ std::string option_text(const T&) {
 }
 
 // The settings in run.safetensors, as `fledge train` writes them (examples/fledge/train/train_config).
-constexpr std::int64_t settings_version = 5;
+constexpr std::int64_t settings_version = 6;
 
 std::string settings_text(const Run& r) {
   Settings s{r.reading, r.model.sizes, r.trainer->options()};
@@ -251,7 +250,7 @@ std::string settings_text(const Run& r) {
                       {"text", r.name},
                       {"text_bytes", static_cast<std::int64_t>(r.text_bytes)},
                       {"text_hash", hexadecimal(r.text_hash)},
-                      {"whole_bytes", std::int64_t{0}},
+                      {"file_bytes", std::vector<std::int64_t>{}},
                       {"run", Json::object(options)},
                       {"tokenizer", tokenizer_json(r.corpus.tokenizer)}},
                      mark_notes({end, end ? std::vector<Dim>{*end} : std::vector<Dim>{}, {}}));
@@ -263,9 +262,7 @@ constexpr double operations_of_half_a_minute = 4e11;
 // What is not given is chosen from the text as `fledge train` does, but of a size that makes hundreds
 // of steps in half a minute.
 void choose_for(const Corpus& corpus, const JsonValue& given, Settings& s) {
-  TrainingDefaults row = defaults_for(corpus);
-  row.layers = std::min<Dim>(row.layers, 2), row.width = std::min<Dim>(row.width, 64);
-  row.context = std::min<Dim>(row.context, 64), row.batch = std::min<Dim>(row.batch, 32);
+  const TrainingDefaults row = row_of_page(defaults_for(corpus), corpus.tokenizer.size());
   s.sizes.vocabulary = corpus.tokenizer.size();
   const auto is_given = [&](std::string_view option) {
     return given.has(option == "lr" ? "rate" : option);
@@ -273,21 +270,15 @@ void choose_for(const Corpus& corpus, const JsonValue& given, Settings& s) {
   choose_settings(row, corpus, operations_of_half_a_minute, is_given, s.sizes, s.training);
 }
 
-// Sizes in bytes have 32 bits in a page, so that a size that is too large must not be computed.
-bool fits(const LanguageModelSizes& sizes, Dim batch) {
-  const auto number = [](Dim n) { return static_cast<double>(n); };
-  const double T = number(sizes.context), L = number(sizes.layers),
-               of_step = numbers_of_step(sizes, number(batch)) + 4 * parameter_count(sizes) +
-                         2 * L * T * number(batch * sizes.hidden),
-               of_view = 4 * T * T * number(sizes.heads) * L;
-  return 4 * (of_step + of_view) < 1.5e9;
-}
 constexpr const char* too_large = "has 2 GB of memory: use a smaller width, context or batch";
 
-/// Makes a run the run of the page.
-std::uint32_t take(Run next, const TrainerOptions* training) {
+/// Makes a run the run of the page. `name`: as Run has it.
+std::uint32_t take(const std::string& name, std::string_view text, const Settings& s, Corpus corpus,
+                   const LanguageModel& model, bool trains) {
+  const Excerpt part = excerpt_of(text, corpus.tokenizer, s.corpus.reading, s.sizes.context);
+  Run next{name, text.size(), hash_of(text), s.corpus, std::move(corpus), model, model, part, {}};
   run = std::make_unique<Run>(std::move(next));
-  if (training != nullptr) run->trainer.emplace(run->model, run->corpus.train, *training);
+  if (trains) run->trainer.emplace(run->model, run->corpus.train, s.training);
   sentence.clear();
   changes = {};
   return answer(run_json());
@@ -309,18 +300,11 @@ std::uint32_t fledge_new(std::uint32_t text_bytes, std::uint32_t settings_bytes)
   Settings s = settings_of_page(json);
   Corpus corpus = read_corpus(text, s.corpus);
   choose_for(corpus, json, s);
-  require<ValueError>(fits(s.sizes, s.training.batch), "page", too_large);
+  while (s.training.batch > 1 && !fits_page(s.sizes, s.training.batch)) s.training.batch /= 2;
+  require<ValueError>(fits_page(s.sizes, s.training.batch), "page", too_large);
   Rng rng(s.training.seed);
-  const LanguageModel model(s.sizes, rng);
-  return take({json.has("name") ? replaced(json["name"].string(), '%', "%25") : "",
-               text.size(),
-               hash_of(text),
-               s.corpus,
-               std::move(corpus),
-               model,
-               model,
-               {}},
-              &s.training);
+  return take(json.has("name") ? replaced(json["name"].string(), '%', "%25") : "", text, s,
+              std::move(corpus), LanguageModel(s.sizes, rng), true);
 }
 
 std::uint32_t fledge_step(std::uint32_t count) {
@@ -399,23 +383,16 @@ std::uint32_t fledge_load(std::uint32_t file_bytes, std::uint32_t text_bytes) {
   read_options(own["run"], s);
   Tokenizer tokenizer = read_tokenizer(own["tokenizer"]);
   if (tokenizer.size() > s.sizes.vocabulary) tokenizer.limit_to(s.sizes.vocabulary);
-  require<ValueError>(fits(s.sizes, 1), "page", too_large);  // a view's gradient is one window's
+  require<ValueError>(fits_page(s.sizes, 1), "page",
+                      too_large);  // a view's gradient is one window's
   const LanguageModel model = kept_model(file, s.sizes);
-  const std::uint64_t hash = hash_of(text);
-  const bool trains = !text.empty() && hexadecimal(hash) == own["text_hash"].string() &&
-                      fits(s.sizes, s.training.batch);
+  const bool trains = !text.empty() && hexadecimal(hash_of(text)) == own["text_hash"].string() &&
+                      fits_page(s.sizes, s.training.batch);
   Corpus corpus = trains ? read_corpus(text, s.corpus, tokenizer) : Corpus{tokenizer, {}, {}, {}};
   if (!trains && !text.empty() && tokenizer.unknown_symbols(text).counts.empty())
     corpus.train.tokens = tokenizer.encode(text);  // a part of it, for fledge_said() alone
-  take({own["text"].is_array() ? "" : own["text"].string(),
-        text.size(),
-        hash,
-        s.corpus,
-        std::move(corpus),
-        model,
-        model,
-        {}},
-       trains ? &s.training : nullptr);
+  take(own["text"].is_array() ? "" : own["text"].string(), text, s, std::move(corpus), model,
+       trains);
   if (trains) restore(file, *run->trainer);
   return answer(run_json());
 }
@@ -574,8 +551,7 @@ std::uint32_t fledge_write(std::uint32_t count, double temperature, std::uint32_
              tokens.push_back(token);
              return true;
            });
-  return answer(Json::object(
-      {{"tokens", tokens}, {"words", words_of(tokens)}, {"text", tokenizer.decode(tokens)}}));
+  return answer(Json::object({{"text", tokenizer.decode(tokens)}}));
 }
 
 std::uint32_t fledge_head(std::uint32_t bytes) {

@@ -98,7 +98,7 @@ std::uint32_t fledge_gradient(std::int32_t next);
 /// x of all tokens, then y of all tokens.
 std::uint32_t fledge_map();
 /// Draws at most `count` tokens after the sentence, without its changes, until a document ends.
-/// Output: JSON {"tokens": [...], "words": [...], "text": "..."}.
+/// Output: JSON {"text": "..."}.
 std::uint32_t fledge_write(std::uint32_t count, double temperature, std::uint32_t seed);
 
 // -- figures of the lessons -----------------------------------------------------------------------

@@ -9,7 +9,7 @@ function vectorBars(name, ink, {parts = [], limit = 2, onInput} = {}) {
   const move = (c, to) => {
     const number = Math.round(10 * Math.max(-limit, Math.min(limit, to))) / 10;
     if (number === shown[c]) return;
-    shown = replaced(shown, c, number);  // the next key goes on from here, the engine answers later
+    shown = shown.with(c, number);  // the next key goes on from here, the engine answers later
     onInput(c, number);
   };
   const bar = (c) => {
@@ -162,7 +162,7 @@ function headFigure(node, spec) {
         name === "x" ? word : `${names[name]} of ${word}`, inks[name], {limit: limits[name],
           parts: name === "x" ? spec.parts : undefined,
           onInput: name === "x" && !spec.still && ((c, number) => {
-            at.x[j] = replaced(at.x[j], c, number);
+            at.x[j] = at.x[j].with(c, number);
             redraw();
           })})]));
       const weight = element("i"), cells = {score: element("td"), pull: element("td"),

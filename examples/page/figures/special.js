@@ -68,7 +68,7 @@ figures.noisy_keys = (node) => {
       return Array.from({length: 6}, (_, j) =>
         0.1 * normalOf(draw) + 10 * (j === 0 ? length : j === 1));
     });
-    const without = (at) => draws.map((row) => replaced(row, at, 0));
+    const without = (at) => draws.map((row) => row.with(at, 0));
     return Promise.all([draws, without(1), without(0)].map(async (q) => {
       const k = identityRows(6), {weights} = await engine.head({q, k, v: k, scale: false});
       return weights.map(([a]) => a);

@@ -58,11 +58,6 @@ function thousands(count) {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-// The list with another item at this index.
-function replaced(list, index, item) {
-  return list.map((old, i) => (i === index ? item : old));
-}
-
 function bytesOf(base64) {
   return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
 }

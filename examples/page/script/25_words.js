@@ -21,10 +21,8 @@ function bdi(token, attributes) {
   return element("bdi", attributes, label(token));
 }
 
-// "word", "letter" or "token": what the model reads.
-function unit() {
-  return {word: "word", character: "letter"}[model.kind] ?? "token";
-}
+// "word", "character", "byte" or "token": what the model reads.
+const unit = () => (model.kind === "bpe" ? "token" : model.kind);
 
 // "“walk” looks at “birds” 93 %, at itself 1 %"
 function lookInWords(tokens, weights, query, most = 3) {
@@ -47,10 +45,12 @@ function inline(text) {
 
 follow(() => document.querySelectorAll(".unit").forEach((node) => { node.textContent = unit(); }));
 
-// A word with its meaning, which is shown while a pointer or the focus is on it, and after a tap.
-function term(name, meaning = page.glossary.find(([known]) => known.split(" (")[0] === name)?.[1]) {
+// A term with its meaning, which is shown while a pointer or the focus is on it, and after a tap.
+// That of the glossary speaks of words: of what the model reads.
+function term(name, own) {
+  const meaning = own ?? page.glossary.find(([known]) => known === name)?.[1];
   if (!meaning) return name;
-  const box = element("span", {id: "meaning", role: "tooltip"}, meaning);
+  const box = element("span", {id: "meaning", role: "tooltip"});
   const hide = () => {
     box.remove();
     node.removeAttribute("aria-describedby");
@@ -58,6 +58,7 @@ function term(name, meaning = page.glossary.find(([known]) => known.split(" (")[
   const show = () => {
     const home = node.closest("p, caption");
     document.getElementById("meaning")?.remove();
+    box.textContent = own ?? meaning.replace(/\bword/g, unit());
     home.classList.add("tells");
     home.append(box);
     node.setAttribute("aria-describedby", "meaning");

@@ -7,16 +7,17 @@ function makeStage(id, choose) {
   const node = element("div", {class: "stage", role: "group", id},
     element("div", {class: "stage-inner"}, svg, line));
   let found = [], arcs = [], shown = "", shownWidth = 0, redraw = () => {};
+  const dots = (isThere) => isThere ? [element("span", {class: "goes-on"}, "\u2026")] : [];
   // Its words set its height: in the next frame, since no observer may change what it observes.
   new ResizeObserver(() => requestAnimationFrame(() => redraw())).observe(node);
 
-  const rebuild = (tokens) => {
+  const rebuild = ({tokens, cut}, goesOn) => {
     found = tokens.map((token, j) => {
       const inside = [bdi(token, {class: "name"}), element("span", {class: "share"})];
       return choose ? button(inside, () => choose(j), {"data-key": j}) :
         element("span", {}, inside);
     });
-    line.replaceChildren(...found);
+    line.replaceChildren(...dots(cut > 0), ...found, ...dots(goesOn));
     arcs = tokens.map((_, j) => makeArc(id + "-" + j));
     svg.replaceChildren(...arcs.map(({arc}) => arc), svgElement("path", {class: "arrow"}));
   };
@@ -29,15 +30,15 @@ function makeStage(id, choose) {
     line.style.fontSize = Math.max(13, Math.min(most, most * width / line.scrollWidth)) + "px";
   };
 
-  // at: {layer, head, query, key, hidden, guess}; of a figure also causal and the height.
+  // at: {layer, head, query, key, hidden, guess, goesOn}; of a figure also causal and the height.
   const draw = (look, at) => {
     redraw = () => draw(look, at);
     if (node.clientWidth === 0) return;  // a part that is not shown
     const {tokens} = look, weights = look.attention[at.layer][at.head][at.query];
     const width = node.clientWidth;
     const height = at.height ?? Math.max(96, Math.min(0.3 * innerHeight, width / 3));
-    const text = tokens.join("\u0000"), isNew = text !== shown;
-    if (isNew) rebuild(tokens);
+    const text = [look.cut, at.goesOn, ...tokens].join("\u0000"), isNew = text !== shown;
+    if (isNew) rebuild(look, at.goesOn);
     found.forEach((word, j) => paintWord(word, j, tokens, weights, at));
     if (isNew || width !== shownWidth) fit(width, tokens);
     [shown, shownWidth] = [text, width];

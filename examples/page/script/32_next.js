@@ -2,7 +2,7 @@
 
 function makeNext(id) {
   const rows = new Map(), title = element("p", {class: "caption"});
-  const list = element("ol", {class: "bars next", id, "aria-label": "The likeliest next words"});
+  const list = element("ol", {class: "bars next", id, "aria-label": "What is likely to come next"});
   const draw = (look, query) => {
     const isLast = query === look.tokens.length - 1, shown = look.next.slice(0, 5);
     const said = new Set(isLast ? look.said : []);

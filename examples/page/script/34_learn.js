@@ -153,7 +153,7 @@ function timePart() {
   });
   follow(() => {
     const {kept} = learning, {step: value} = state, max = model.steps;
-    Object.assign(slider, {max, value, disabled: kept.length < 2});
+    Object.assign(slider, {max, value, hidden: kept.length < 2});
     slider.setAttribute("aria-valuetext", "step " + value);
     step.textContent = "step " + thousands(value) + " of " + thousands(max);
     loss.textContent = fixed(lossNow(), 2);

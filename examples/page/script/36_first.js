@@ -20,7 +20,7 @@ function storyNow() {
   const isBirds = page.story.pairs.length > 0;
   if (!learning.hasBegun)
     return guess === null ?
-      ["Before it learns: which word should ", looker, " look at? ", bold("Click it.")] :
+      [`Before it learns: which ${unit()} should `, looker, " look at? ", bold("Click it.")] :
       ["You say ", key(guess), ". Now let it learn, and see."];
   if (hidden.size > 0)
     return ["Without ", [...hidden].map((j) => quoted(tokens[j] ?? "")).join(" and "),
@@ -35,7 +35,7 @@ function storyNow() {
   const isAsked = guess !== null && state.sentence === page.story.sentence;
   const answer = !isAsked ? "" : guess === best ? " You said so." :
     ` You had said ${quoted(tokens[guess] ?? "")}.`;
-  const j = hideable(), canHide = !isOn && j > 0 && j !== query;
+  const j = hideable(), canHide = !isOn && !isStart(j) && j !== query;
   const hint = canHide && [" Hide ", key(j), j === best ? ", and see what is left." :
     ", and see whether it matters."];
   return [looker, " looks at ", key(best), " ", bold(percent(weights[best])), " and says ", says,
@@ -50,18 +50,25 @@ function notesNow() {
     isLast() && model.trains && seen.said.length === 0 &&
       "The text never has this beginning, so what the model says is a guess.",
     seen.cut > 0 && `It reads the last ${model.context} ${unit()}s, not the ${seen.cut} before.`,
-    Object.keys(state.rows).length > 0 && "Some weights are set by hand.",
-    model.kind === "character" && "It reads letter by letter."].filter(Boolean).join(" ");
+    goesOn() && "In the text it goes on after the \u2026",
+    Object.keys(state.rows).length > 0 && "Some weights are set by hand."]
+    .filter(Boolean).join(" ");
 }
+
+// Whether the sentence is the first of the story, and the text goes on within its line.
+const goesOn = () => page.story.goes_on && state.sentence === page.story.sentence;
+
+// The line end in front of a line; other tokens can be hidden.
+const isStart = (j) => j === 0 && seen.tokens[0] === "\n";
 
 // The word to hide: the chosen one, if another word looks at it; else the one that gets most.
 function hideable() {
   const {key, query, hidden} = state, last = seen.tokens.length - 1;
   const isOpen = learning.hasBegun && !learning.isOn;
-  if (isOpen && key !== query && key > 0 && key <= last) return key;
+  if (isOpen && key !== query && !isStart(key) && key <= last) return key;
   if (hidden.size > 0) return [...hidden][0];
   if (!isOpen) return Math.min(1, last);
-  return strongest(row().map((weight, j) => (j === query || j === 0 ? -1 : weight)));
+  return strongest(row().map((weight, j) => (j === query || isStart(j) ? -1 : weight)));
 }
 
 // The other animal: {from, to, sentence}, or undefined for a sentence without one.
@@ -144,7 +151,8 @@ function controls() {
     go.textContent = isOn ? "Pause" : isRecorded ? "Play" : isOver ? "Again" :
       hasBegun ? "Go on" : "Let it learn";
     go.title = isOver ? "from other random numbers" : "";
-    anew.hidden = !isRecorded || !model.trains;
+    go.hidden = isRecorded && learning.kept.length < 2;  // nothing to play
+    anew.hidden = !isRecorded;
     const j = hideable(), isHidden = state.hidden.has(j), pair = swapped(), heads = allHeads();
     hide.replaceChildren(isHidden ? "Show " : "Hide ", bdi(seen.tokens[j]));
     hide.setAttribute("aria-pressed", isHidden);
@@ -169,7 +177,8 @@ function firstPart() {
   const note = element("p", {id: "note", class: "caption"});
   follow(() => {
     const {hasBegun, guess, isOn} = learning;
-    stage.draw(seen, {...state, key: hasBegun ? state.key : -1, guess: hasBegun ? -1 : guess});
+    const [key, shown] = hasBegun ? [state.key, -1] : [-1, guess];
+    stage.draw(seen, {...state, key, guess: shown, goesOn: goesOn()});
     next.draw(seen, state.query);
     const story = element("p", {}, storyNow());
     told.setAttribute("aria-busy", isOn);

@@ -31,7 +31,7 @@ function cellPart() {
     slider.max = cell.q.length;
     drawProducts();
     formula.replaceChildren(cell.score === null ?
-      "score = \u2212\u221e: the word is hidden" : scoreFormula(cell));
+      `score = \u2212\u221e: the ${unit()} is hidden` : scoreFormula(cell));
     shares.draw(cell);
     value.replaceChildren(dimensionBars([["value", cell.v, "value"],
       ["its part", cell.part, "value"], ["all parts", cell.output, "value"]]));

@@ -23,9 +23,7 @@ function gradientPart() {
     prose("For each score the engine computes a slope, the *gradient*: how the loss changes if " +
       "the score rises a little. Training goes the way down. At the end all slopes are nearly 0: " +
       "nothing is left to learn here."),
-    list, inWords, plot.node, element("label", {class: "slide"}, "nudge the score ", nudge),
-    element("div", {class: "controls"}, button("Go to the step where it matters most",
-      () => goSteepest().catch(reportError), {class: "small", id: "steepest"})));
+    list, inWords, plot.node, element("label", {class: "slide"}, "nudge the score ", nudge));
   follow(async () => {
     const {layer, head, query, key} = state, asked = question();
     slopes = (await engine.gradient(asked))[layer][head][query];
@@ -71,17 +69,4 @@ function nudgeLines(width, losses, slope, chosen) {
     plotText(6, 12, "loss of the sentence"), plotText(4, 146, "\u22123"),
     plotText(x(0), 146, "0: as it is", {"text-anchor": "middle"}),
     plotText(width - 4, 146, "+3", {"text-anchor": "end"})];
-}
-
-// The kept step with the steepest slope of the chosen score, among at most 40.
-async function goSteepest() {
-  await stopLearning();
-  const {layer, head, query, key} = state, asked = question(), {kept} = learning;
-  let best = {slope: -1};
-  for (const {step, weights} of kept.filter((_, i) => i % Math.ceil(kept.length / 40) === 0)) {
-    await engine.show(weights);
-    const slope = Math.abs((await engine.gradient(asked))[layer][head][query][key]);
-    if (slope > best.slope) best = {slope, step};
-  }
-  await showStep(best.step);
 }

@@ -23,7 +23,7 @@ function mapPart() {
     lit = [id];
     plot.redraw();
   };
-  const plot = makePlot("Map of the words", 400, (width) =>
+  const plot = makePlot("The map of vectors", 400, (width) =>
     (map ? mapDots(width, map, [...lit, ...seen.ids], choose) : []));
   const part = section("map", "The map of #s",
     prose("Each # has a vector (an *embedding*). Here they are in the plane that shows most of " +

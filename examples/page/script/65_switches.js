@@ -1,8 +1,8 @@
 // Break it: the same text, trained again without a part or with other sizes, beside this model.
 
-const removable = {mask: "the mask: it sees later words", positions: "positions: no word order",
+const removable = {mask: "the mask: it sees what is later", positions: "positions: no order",
   scale: "the division by \u221aD", residual: "the residual: parts replace, not add",
-  mlp: "the MLP", attention: "attention: one word only", norm: "the layer norm"};
+  mlp: "the MLP", attention: "attention: each alone", norm: "the layer norm"};
 const sizeLimits = {seed: {min: 0}, rate: {min: 0, step: "any"}, steps: {min: 1, max: 20000},
   layers: {min: 1, max: 4}, heads: {min: 1, max: 8}, width: {min: 4, max: 128}};
 
@@ -58,15 +58,14 @@ function switchesPart() {
         run.losses.push(...done);
         await new Promise(requestAnimationFrame);
       }
-    } catch ({message}) {
+    } catch ({message, unknown}) {
       run.losses = [];  // it has no bar
-      trouble.textContent = name + ": " + message;
+      trouble.textContent = name + ": " + (unknown ? "it never reads " + unknown : message);
     }
     if (rival === own) end();
     await refresh();
   };
   follow(async () => {
-    train.disabled = !model.trains;  // a page of a long text has a part of it alone
     for (const {id, input} of sizes) input.placeholder = current(id);
     sideBySide.hidden = look?.text !== page.text;
     if (sideBySide.hidden) return;
@@ -77,7 +76,7 @@ function switchesPart() {
   end();
   return section("switches", "Break it",
     prose("What is each part for? Take it away, or take another recipe, train again in seconds, " +
-      "and compare. A low *loss* is not always honest: a model that sees later words copies the " +
+      "and compare. A low *loss* is not always honest: a model that sees later #s copies the " +
       "answer, and falls below the *floor*."),
     element("div", {class: "break"}, element("fieldset", {}, element("legend", {}, "Without"),
         [...boxes, {input: tie, text: "two matrices: Q and K are the same"}].map(({input, text}) =>

@@ -7,7 +7,7 @@ function textPart() {
     "aria-label": "Your own text", on: {input: () => describe()},
     placeholder: "Paste a text here, or drop a file anywhere: a poem, names, a diary \u2026"});
   const about = element("p", {class: "caption", id: "about", "aria-live": "polite"});
-  const kind = element("select", {id: "kind"}, [["word", "words"], ["character", "letters"]].map(
+  const kind = element("select", {id: "kind"}, [["word", "words"], ["character", "characters"]].map(
     ([value, name]) => element("option", {value}, name)));
   const recipe = recipeChoice("recipe", "rotary");
   const start = button("Learn this text", () => useText(area.value, kind.value, recipe.value),
@@ -51,15 +51,6 @@ function textPart() {
       chooser("run-file", ".safetensors", "open a run ")));
 }
 
-// The first half of the first line: a beginning that the text goes on.
-function beginningOf(text) {
-  const isWords = model.kind === "word", lines = text.split("\n").map((line) => line.trim());
-  const line = lines.find((one) => (isWords ? /\s/ : /.{4}/).test(one)) ?? text.trim();
-  const units = isWords ? line.split(/\s+/) : [...line], most = isWords ? 4 : 12;
-  const count = Math.max(2, Math.min(most, Math.ceil(units.length / 2)));
-  return units.slice(0, count).join(isWords ? " " : "");
-}
-
 async function useText(text, kind, recipe) {
   await stopLearning();
   const before = page.text;
@@ -71,7 +62,7 @@ async function useText(text, kind, recipe) {
     page.text = before;
     return reportError(error);
   }
-  await openStory(beginningOf(page.text));
+  await openStory(model.beginning);
   scrollTo({top: 0, behavior: isCalm ? "auto" : "smooth"});
   return learn();
 }
@@ -86,7 +77,7 @@ function hasShortLines(text, kind) {
 
 // The first screen of another text.
 async function openStory(sentence) {
-  page.story = {title: "What does it look at?", sentence, pairs: [],
+  page.story = {title: "What does it look at?", sentence, pairs: [], goes_on: model.goes_on,
     lede: `A model of ${thousands(model.count)} numbers reads this text and learns to guess the ` +
       `next ${unit()}. Watch where it looks for that.`};
   page.notices = [];
@@ -98,7 +89,7 @@ async function openStory(sentence) {
   await change({sentence, layer: 0, head: 0, ...unchanged()});
 }
 
-// A run of fledge over the text of the page, or over another: then it reads some of its words.
+// A run of fledge over the text of the page, or over another: then it reads a word of that.
 async function openRun(file) {
   await stopLearning();
   const {baselines} = model, words = model.words.join();
@@ -117,6 +108,5 @@ async function openRun(file) {
   state.step = step;
   await keepWeights(state.step);
   if (words === model.words.join()) return change(unchanged());
-  const known = model.words.filter((word) => !/\t|^\s*$/.test(word)).slice(0, 3);
-  return openStory(known.join(model.kind === "word" ? " " : ""));
+  return openStory(model.beginning || model.frequent[0]);
 }

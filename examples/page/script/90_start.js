@@ -8,6 +8,7 @@ addEventListener("securitypolicyviolation", (event) =>
 
 async function startPage() {
   Object.assign(page, JSON.parse(document.getElementById("data").textContent));
+  if (page.text.base64) page.text = bytesOf(page.text.base64);
   page.book = page.book.map((lesson) => JSON.parse(lesson));
   await (page.run ? openRecorded() : beginRun(page.settings));
   learning.hasBegun = learning.isRecorded && learning.kept.length < 2;  // nothing to play

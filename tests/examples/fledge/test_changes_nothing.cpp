@@ -149,7 +149,6 @@ TEST_CASE("fledge train: what is refused has changed nothing, for each option an
         {"--out", {"poems.txt", "poems.txt/below", "full"}},
         {"--resume", {"none", "poems.txt", "damaged"}},
         {"--watch", {"b", "b:", "nobody:b", "b:Q"}},
-        {"--probe", {" ", "a | ", "Q", std::string(2000, 'b')}},
         {"--page",
          {"none/x.html", "/proc/x.html", way.folder + "/p.html/", "poems.txt", ".", "new.html/",
           "mine.html", "run/run.safetensors",
@@ -165,7 +164,7 @@ TEST_CASE("fledge train: what is refused has changed nothing, for each option an
                                {"--symbols", "300"},
                                {"--minutes", "1", "--steps", "5"},
                                {"--patience", "3", "--valid", "0"},
-                               {"--without", "attention", "--probe", "birds"},
+                               {"--without", "attention", "--watch", "b:i"},
                                {"--out", "a", "--resume", "run"},
                                {"--no-save", "--force"}};
     for (const OptionRow& row : rows)

@@ -28,9 +28,9 @@ std::string page_of(const Words& arguments, int columns = 80) {
   CHECK_THAT(page.out, EndsWith("\n"));
   for (const std::string& line : lines_of(page.out)) {
     CAPTURE(line);
-    // A name, a command or an example is not broken.
-    const bool is_whole = line.find(' ', line.find_first_not_of(' ')) == line.npos ||
-                          line.starts_with("  -") || line.starts_with("  fledge");
+    // A word is not broken, and neither is an example.
+    const bool is_whole =
+        line.find(' ', line.find_first_not_of(' ')) == line.npos || line.starts_with("  fledge");
     CHECK((support::display_width(line) <= columns || (columns < 80 && is_whole)));
   }
   return page.out;

@@ -67,8 +67,8 @@ Files config(Size vocabulary, Size context, Size layers, const std::string& toke
     text += ",\"" + std::string(name) + "\":" + std::to_string(size);
   return {
       {"config.json", text +
-                          R"(,"fledge":{"version":5,"text":"/dev/null","text_bytes":1,)"
-                          R"("text_hash":"0","whole_bytes":0,"run":{"warmup":"1"},"tokenizer":)" +
+                          R"(,"fledge":{"version":6,"text":"/dev/null","text_bytes":1,)"
+                          R"("text_hash":"0","file_bytes":[],"run":{"warmup":"1"},"tokenizer":)" +
                           tokenizer + "}}"}};
 }
 Files model(Size vocabulary, Size context, Size layers,

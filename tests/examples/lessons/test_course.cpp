@@ -317,7 +317,7 @@ TEST_CASE("course: on a terminal --ask takes the guess, and goes on part by part
 }
 
 TEST_CASE("course: make lesson goes on where the reader was") {
-  const Folder folder;
+  const testing::Folder folder;
   const fs::path root = folder.path();
   const Lines all = lessons_of_the_course();
   fs::create_directories(root / "examples");

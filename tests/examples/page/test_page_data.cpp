@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "examples/page/base64.h"
+#include "examples/page/engine/excerpt.h"
 #include "nn/io/errors.h"
 #include "tests/support/catch.h"
 
@@ -62,16 +63,15 @@ TEST_CASE("page_data: bf16 are the upper halves of the weights, rounded to neare
 TEST_CASE("page_data: the log gives losses and weights, and a damaged line is named") {
   const LanguageModel model = small_model();
   const Dim parameters = count_parameters(model);
-  std::vector<std::string> lines{
-      R"({"type":"start","baselines":{"uniform":1.6,"unigram":1.5}})",
-      R"({"type":"step","step":1,"loss":1.5})", R"({"type":"eval","step":1,"held_out_loss":1.25})",
-      R"({"type":"probe","step":1,"sentence":"a b"})", snapshot(model, 1)};
+  std::vector<std::string> lines{R"({"type":"start","baselines":{"uniform":1.6,"unigram":1.5}})",
+                                 R"({"type":"step","step":1,"loss":1.5})",
+                                 R"({"type":"eval","step":1,"held_out_loss":1.25})",
+                                 snapshot(model, 1)};
   Page page;
   read_events(lines, parameters, page);
   CHECK(page.losses == Curve{{1, 1.5}});
   CHECK(page.held_out == Curve{{1, 1.25}});
   CHECK(page.baselines.text() == R"({"guessing":1.6,"tables":[1.5],"floor":null})");
-  CHECK(page.story.sentence == "a b");
   REQUIRE(page.kept.size() == 1);
   CHECK(page.kept[0].step == 1);
 
@@ -107,4 +107,24 @@ TEST_CASE("page_data: the kept model stands at its step, and what does not fit g
   CHECK(steps_of(2, 7) == std::vector<std::int64_t>{0, 7, 10});
   CHECK(steps_of(1000, 9990).size() == most + 1);
   CHECK(steps_of(1000, 9990).front() == 0);
+}
+
+TEST_CASE("page_data: an excerpt is a whole line or sentence, or is cut between words") {
+  const std::string prose = "The keeper counted the lamps, then he left. A dog barked.\n";
+  const std::string poem = "Whose woods these are I think I know.\nHe stops\nby woods.\n";
+  const std::string han = "床前明月光，疑是地上霜。举头望明月，低头思故乡。\n";
+  constexpr Tokens character = Tokens::character, word = Tokens::word, byte = Tokens::byte;
+  using Case = std::tuple<std::string, Tokens, Dim, std::string, bool>;
+  for (const auto& [text, tokens, context, excerpt, goes_on] : std::vector<Case>{
+           {prose, character, 50, "The keeper counted the lamps, then he left.", false},
+           {prose, word, 12, "The keeper counted the lamps, then he left.", false},
+           {poem, character, 60, "He stops", false},
+           {han, character, 20, "床前明月光，疑是地上霜。", false},
+           {han, byte, 10, "床前明", true},
+           {"\xFF\n" + prose, byte, 5, "The", true}}) {
+    INFO(text << context);
+    const Excerpt found = excerpt_of(text, Tokenizer(tokens, text), Reading::stream, context);
+    CHECK(found.text == excerpt);
+    CHECK(found.goes_on == goes_on);
+  }
 }

@@ -28,9 +28,9 @@ TEST_CASE("a checksum stands in the text that it is computed from") {
   CHECK(sealed.size() == text.size());
   CHECK(sealed.find(require_checksum(sealed)) == text.find("0000000000000000"));
   CHECK(with_checksum(text) == sealed);
-  for (std::size_t at = 0; at < sealed.size(); ++at) {
+  for (std::size_t at = 0; at < sealed.size() * 8; ++at) {  // each bit
     std::string changed = sealed;
-    changed[at] = changed[at] == '1' ? '2' : '1';
+    changed[at / 8] = static_cast<char>(changed[at / 8] ^ 1 << at % 8);
     CHECK_THROWS_AS(require_checksum(changed), FormatError);
   }
   for (const char* none : {"", "{}", R"("checksum":)", R"("checksum": "000000000000000)"})
@@ -51,4 +51,23 @@ TEST_CASE("the checksum of a large file is that of its bytes, and its key is nea
   text.back() = 'y';
   testing::write_file(path, text);
   CHECK_THROWS_AS(require_checksum(file(), 40), FormatError);
+}
+
+TEST_CASE("a checksum sees what was swapped, moved or lost, and those of earlier files are known") {
+  std::string text = R"({"checksum": "0000000000000000"})" + std::string(8, ' ');
+  for (int i = 0; i < 40; ++i)
+    text += "word " + hexadecimal(7u * static_cast<unsigned>(i)).substr(13);
+  const std::string sealed = with_checksum(text), head = sealed.substr(0, 40),
+                    tail = sealed.substr(40);
+  for (const std::size_t step : {8, 64})  // neighbours, and two that are in one sum
+    for (std::size_t at = 40; at + step + 8 <= sealed.size(); at += 8) {
+      std::string swapped = sealed;
+      std::swap_ranges(&swapped[at], &swapped[at + 8], &swapped[at + step]);
+      CHECK_THROWS_AS(require_checksum(swapped), FormatError);
+    }
+  for (const std::string& other : {head + '\0' + tail, head + tail + '\0', head + tail.substr(8),
+                                   head + tail.substr(0, tail.size() - 1)})
+    CHECK_THROWS_AS(require_checksum(other), FormatError);
+  const std::string before = hexadecimal(hash_of(text));  // FNV-1a of all bytes
+  CHECK(require_checksum(std::string(text).replace(14, 16, before)) == before);
 }

@@ -9,16 +9,10 @@ namespace testing {
 
 inline const std::string build_folder = FLEDGE_BINARY_DIR;
 
-inline std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-/// What a program of the build prints.
-inline std::string output_of(std::vector<std::string> argv) {
-  argv[0] = build_folder + "/" + argv[0];
-  const Result result = run(argv, {{"FLEDGE_THREADS", "1"}});
-  if (result.status != 0) throw std::runtime_error(argv[0] + ": " + result.err);
+/// What a program of the build prints: the words of a command, as a shell reads them.
+inline std::string output_of(const std::string& command) {
+  const Result result = run({"sh", "-c", build_folder + "/" + command}, {{"FLEDGE_THREADS", "1"}});
+  if (result.status != 0) throw std::runtime_error(command + ": " + result.err);
   return result.out;
 }
 
@@ -39,26 +33,9 @@ inline const Folder& poem_run() {
   static const Folder folder;
   if (std::filesystem::exists(folder / "poem.txt")) return folder;
   write_file(folder / "poem.txt", poem());
-  output_of({"fledge",
-             "train",
-             folder / "poem.txt",
-             "-q",
-             "--tokens",
-             "word",
-             "--steps",
-             "60",
-             "--layers",
-             "2",
-             "--heads",
-             "2",
-             "--width",
-             "16",
-             "--context",
-             "12",
-             "-o",
-             folder / "run",
-             "--page",
-             folder / "poem.html"});
+  output_of("fledge train " + folder / "poem.txt" +
+            " -q --tokens word --steps 60 --layers 2 --heads 2 --width 16 --context 12 -o " +
+            folder / "run" + " --page " + folder / "poem.html");
   return folder;
 }
 inline std::string poem_page() { return poem_run() / "poem.html"; }

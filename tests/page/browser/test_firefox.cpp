@@ -26,7 +26,7 @@ class Firefox {
     address.sin_port = htons(port_);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
-      throw std::runtime_error("firefox: it does not listen: " + read_file(profile_ / "log"));
+      throw std::runtime_error("firefox: it does not listen: " + text_of(profile_ / "log"));
     message();
     call("WebDriver:NewSession", {});
   }

@@ -72,7 +72,7 @@ constexpr const char* too_wide = R"js([...document.querySelectorAll("#page *")]
 
 /// The parts of the first screen that a reader does not see without scrolling.
 constexpr const char* below_the_window = R"js(["h1", ".lede", "#stage", "#next", "#say", "#go",
-  "#hide", "#other", "#own", "#time"].filter((css) => {
+  "#hide", "#other", "#own", ".curve-box"].filter((css) => {
     const box = document.querySelector(css).getBoundingClientRect();
     return box.height === 0 || box.top < 0 || box.bottom > innerHeight;
   }).join())js";
@@ -84,6 +84,17 @@ constexpr const char* moving_things = R"js([...document.querySelectorAll("*")].f
 std::string field(const StrictJson& node, std::string_view key) {
   const bool has_text = node.contains(key) && node[key].contains("value");
   return has_text ? node[key]["value"].string() : "";
+}
+
+/// The folder of pictures of the pages; "": none is kept.
+std::filesystem::path pictures() {
+  const char* folder = std::getenv("FLEDGE_SCREENSHOTS");
+  return folder == nullptr ? "" : folder;
+}
+void keep_picture(Chromium& browser, const std::string& name) {
+  std::filesystem::create_directories(pictures());
+  const StrictJson picture = browser.call("Page.captureScreenshot", {{"format", "png"}});
+  write_file(pictures() / (name + ".png"), fledge::page::base64_decoded(picture["data"].string()));
 }
 
 }  // namespace
@@ -168,7 +179,6 @@ TEST_CASE("page access: a screen reader gets a name for everything", "[page]") {
 
 TEST_CASE("page access: in every width and colour it fits and can be read; pictures of it",
           "[page]") {
-  const char* pictures = std::getenv("FLEDGE_SCREENSHOTS");
   const std::vector<std::pair<int, int>> windows{
       {320, 640}, {390, 844}, {768, 1024}, {1280, 800}, {1920, 1080}};
   Chromium browser;
@@ -183,7 +193,7 @@ TEST_CASE("page access: in every width and colour it fits and can be read; pictu
         CHECK(browser.text(too_wide) == "");
         if (path == birds_page() && (width == 390 || width == 1280))
           CHECK(browser.text(below_the_window) == "");
-        const bool is_kept = pictures != nullptr && *pictures != '\0' && width > 320;
+        const bool is_kept = !pictures().empty() && width > 320;
         if (width != 1280 && !is_kept) continue;
         browser.window(width, 9000);  // all parts are near the window, so that each is drawn
         for (const std::string scheme : {"light", "dark"}) {
@@ -192,12 +202,8 @@ TEST_CASE("page access: in every width and colour it fits and can be read; pictu
           browser.evaluate("t.settled()");
           if (width == 1280) CHECK(browser.text(weak_texts) == "");
           if (!is_kept) continue;
-          std::filesystem::create_directories(pictures);
-          const std::filesystem::path name = std::filesystem::path(path).stem().string() + "-" +
-                                             when + "-" + std::to_string(width) + "-" + scheme +
-                                             ".png";
-          const StrictJson picture = browser.call("Page.captureScreenshot", {{"format", "png"}});
-          write_file(pictures / name, fledge::page::base64_decoded(picture["data"].string()));
+          keep_picture(browser, std::filesystem::path(path).stem().string() + "-" + when + "-" +
+                                    std::to_string(width) + "-" + scheme);
         }
       }
     }
@@ -207,7 +213,6 @@ TEST_CASE("page access: in every width and colour it fits and can be read; pictu
 
 TEST_CASE("page access: a lesson fits and can be read in each width and colour; pictures of it",
           "[page]") {
-  const char* pictures = std::getenv("FLEDGE_SCREENSHOTS");
   Chromium browser;
   for (const std::string lesson : {"attention/one_head", "attention/what_can_be_raised"})
     for (const int width : {320, 390, 1280, 1920}) {
@@ -222,12 +227,8 @@ TEST_CASE("page access: a lesson fits and can be read in each width and colour; 
         browser.evaluate("t.settled()");
         CHECK(browser.text(too_wide) == "");
         CHECK(browser.text(weak_texts) == "");
-        if (pictures == nullptr || *pictures == '\0') continue;
-        std::filesystem::create_directories(pictures);
-        const std::filesystem::path name =
-            lesson.substr(10) + "-" + std::to_string(width) + "-" + scheme + ".png";
-        const StrictJson picture = browser.call("Page.captureScreenshot", {{"format", "png"}});
-        write_file(pictures / name, fledge::page::base64_decoded(picture["data"].string()));
+        if (!pictures().empty())
+          keep_picture(browser, lesson.substr(10) + "-" + std::to_string(width) + "-" + scheme);
       }
       check_quiet(browser);
     }

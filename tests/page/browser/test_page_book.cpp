@@ -91,7 +91,7 @@ TEST_CASE("page book: every formula of every lesson is MathML, with all that the
   for (const auto& file :
        std::filesystem::recursive_directory_iterator(FLEDGE_SOURCE_DIR "/examples/lessons")) {
     if (file.path().extension() != ".md") continue;
-    std::istringstream text(read_file(file.path()) + "\nend");
+    std::istringstream text(text_of(file.path()) + "\nend");
     std::vector<std::string> lines;
     std::string words;  // of a paragraph
     for (std::string line; std::getline(text, line);) {

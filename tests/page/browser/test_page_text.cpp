@@ -1,7 +1,5 @@
 // The reader's own text: it is learned, saved, opened by `fledge`, and brought back; it stays a
 // text whatever it looks like. An error of the engine is a sentence, and nothing is kept for ever.
-#include <cstdio>
-
 #include "tests/page/browser/pages.h"
 
 namespace testing {
@@ -174,10 +172,6 @@ TEST_CASE("page text: ten trainings leave no memory and no worker behind", "[pag
   const std::vector<double> after = retrained();
   CHECK(before.size() == 2);  // the page and one worker
   CHECK(after.size() == 2);
-  std::printf(
-      "page: memory after 2 and after 11 trainings: page %.1f and %.1f MB, worker %.1f and "
-      "%.1f MB\n",
-      before[0] / 1e6, after[0] / 1e6, before[1] / 1e6, after[1] / 1e6);
   CHECK(after[0] < before[0] * 1.1 + 2e6);
   CHECK(after[1] < before[1] * 1.05 + 1e5);
 }
@@ -192,12 +186,13 @@ TEST_CASE("page text: a run goes to fledge and comes back", "[page]") {
   const std::string next = browser.text("t.next()"),
                     run = downloaded(browser, folder, "#save-run", "run.safetensors"),
                     text = downloaded(browser, folder, "#save-text", "text.txt");
-  CHECK(read_file(text) == browser.text("page.text"));
+  CHECK(text_of(text) == browser.text("page.text"));
   // fledge reads the folder of the file: the loss is near the floor, and it says what follows.
-  const StrictJson eval = strict_json(output_of({"fledge", "eval", folder.path(), text, "--json"}));
+  const StrictJson eval =
+      strict_json(output_of("fledge eval " + folder.path() + " " + text + " --json"));
   CHECK(eval["loss"].number() < browser.number("model.baselines.floor") + 0.2);
-  CHECK_THAT(output_of({"fledge", "generate", folder.path(), "birds sometimes walk",
-                        "--temperature", "0", "--tokens-out", "1"}),
+  CHECK_THAT(output_of("fledge generate " + folder.path() +
+                       " 'birds sometimes walk' --temperature 0 --tokens-out 1"),
              ContainsSubstring("slowly"));
   // And back: this run, and one of another text that fledge has trained.
   opened(browser, birds_page());
@@ -223,7 +218,7 @@ TEST_CASE("page text: the policy blocks a script that somebody adds", "[page]") 
         "<iframe srcdoc='<script>parent.__xss = 1</script>'></iframe>",
         "<style>body { --injected: 1 }</style>", "<body onload='window.__xss = 1'>"}) {
     INFO(injected);
-    std::string html = read_file(birds_page());
+    std::string html = text_of(birds_page());
     html.insert(html.find("<script type="), injected);
     write_file(folder / "injected.html", html);
     opened(browser, folder / "injected.html");

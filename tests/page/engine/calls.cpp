@@ -6,17 +6,14 @@
 // the bytes that it gives out: a double, the number of bytes, the bytes. calls.mjs does the same
 // with the module.
 #include <cstdio>
-#include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <iostream>
-#include <iterator>
 #include <map>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "examples/page/engine/interface.h"
+#include "tests/support/folder.h"
 
 namespace {
 
@@ -24,11 +21,6 @@ using Numbers = std::vector<double>;
 
 std::uint32_t u(double number) { return static_cast<std::uint32_t>(number); }
 std::int32_t i(double number) { return static_cast<std::int32_t>(number); }
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 const std::map<std::string, std::function<double(const Numbers&)>> functions = {
     {"new", [](const Numbers& n) { return fledge_new(u(n[0]), u(n[1])); }},
@@ -67,7 +59,7 @@ int main() {
     };
     while (words >> word)
       if (word[0] == '@')
-        put(read_file(word.substr(1)));
+        put(testing::text_of(word.substr(1)));
       else
         numbers.push_back(std::strtod(word.c_str(), nullptr));
     if (bar != std::string::npos) put(line.substr(bar + 1));
