@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "examples/support/drawn.h"
-#include "examples/support/table.h"
 #include "nn/gpt/decoder.h"
 #include "nn/text/tokenizer.h"
 

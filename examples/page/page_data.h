@@ -16,7 +16,7 @@
 namespace fledge::page {
 
 /// What the first screen asks, and the sentence that it shows. `pairs`: words that a button
-/// exchanges. `told` is for readers without JavaScript. `goes_on`: the sentence is a part of a longer one.
+/// exchanges. `told` is for readers without JavaScript. `goes_on`: its line is longer.
 struct Story {
   std::string title, lede, sentence, told;
   std::vector<std::vector<std::string>> pairs;
@@ -75,8 +75,8 @@ std::size_t most_earlier(Dim parameters);
 std::vector<std::int64_t> recorded_steps(std::int64_t steps, Dim parameters);
 /// An event of a run's log: {"type":"snapshot","step":…,"bf16":"…"}.
 Json::Members snapshot_event(const LanguageModel& model, std::int64_t step);
-/// Adds what these lines of a log record: losses, baselines and earlier weights. Throws FormatError, which names the line, for an event that fledge does not
-/// write.
+/// Adds what these lines of a log record: losses, baselines and earlier weights. Throws FormatError,
+/// which names the line, for an event that fledge does not write.
 void read_events(const std::vector<std::string>& lines, Dim parameters, Page& page);
 /// Puts the kept model among the earlier steps. Of a run that went on for longer, more steps are
 /// recorded than fit: some of them go.

@@ -12,9 +12,9 @@
 #include <variant>
 #include <vector>
 
-#include "examples/fledge/attention.h"
 #include "examples/fledge/train/report.h"
 #include "examples/fledge/train/watch.h"
+#include "examples/support/drawn.h"
 #include "nn/io/json.h"
 #include "nn/train/trainer.h"
 

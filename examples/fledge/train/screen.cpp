@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdio>
 
-#include "examples/fledge/attention.h"
 #include "examples/support/drawn.h"
 #include "examples/support/text.h"
 

@@ -341,8 +341,8 @@ std::string FileText::report(const std::string& how_to_keep) const {
                       were(returns) + " left out" + how_to_keep + ".");
   say_if(line_ends, "The text has \\r alone as line ends: " + thousands(line_ends) + " " +
                         were(line_ends) + " read as \\n" + how_to_keep + ".");
-  say_if(grown,
-         thousands(grown) + " bytes that the text has grown by since the run began are not read.");
+  say_if(grown, "What the text has grown by since the run began, " + counted(grown, "byte") +
+                    ", is not read.");
   return said;
 }
 

@@ -40,8 +40,8 @@ struct FileText {
 };
 
 /// The texts of these files, one after the other, without their byte order marks and, unless the
-/// rules keep them, without the \r of their line ends: \n stands for \r\n, and for \r in a file that has no
-/// \n. A line end is added to a text in front of another if it does not end with one. "-": standard
+/// rules keep them, without the \r of their line ends: \n stands for \r\n, and for \r in a file that
+/// has no \n. A line end is added to a text in front of another if it does not end with one. "-": standard
 /// input.
 ///
 /// A text of more than `most` bytes is read in pieces, evenly spaced, about `most` bytes in all, in whole

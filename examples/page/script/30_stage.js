@@ -40,13 +40,14 @@ function makeStage(id, choose) {
     const text = [look.cut, at.goesOn, ...tokens].join("\u0000"), isNew = text !== shown;
     if (isNew) rebuild(look, at.goesOn);
     found.forEach((word, j) => paintWord(word, j, tokens, weights, at));
-    if (isNew || width !== shownWidth) fit(width, tokens);
+    const isOther = isNew || width !== shownWidth;
+    if (isOther) fit(width, tokens);
     [shown, shownWidth] = [text, width];
     node.setAttribute("aria-label", lookInWords(tokens, weights, at.query));
     svg.setAttribute("height", height);
     svg.style.width = line.scrollWidth + "px";
     const x = found.map((word) => word.offsetLeft + word.offsetWidth / 2), to = x[at.query];
-    if (isNew) node.scrollLeft = to - width + 40;
+    if (isOther) node.scrollLeft = to - width + 40;
     svg.lastChild.setAttribute("d", `M${to - 17},${height - 15}h34l-17,15z`);
     arcs.forEach((arc, j) => drawArc(arc, weights[j], arcPath(x, j, at.query, height - 13),
       j === at.query ? [to - 12, to + 12] : [x[j], to], width < 560 ? 15 : 24));
