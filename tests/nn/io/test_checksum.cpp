@@ -59,7 +59,7 @@ TEST_CASE("a checksum sees what was swapped, moved or lost, and those of earlier
     text += "word " + hexadecimal(7u * static_cast<unsigned>(i)).substr(13);
   const std::string sealed = with_checksum(text), head = sealed.substr(0, 40),
                     tail = sealed.substr(40);
-  for (const std::size_t step : {8, 64})  // neighbours, and two that are in one sum
+  for (const std::size_t step : {8u, 64u})  // neighbours, and two that are in one sum
     for (std::size_t at = 40; at + step + 8 <= sealed.size(); at += 8) {
       std::string swapped = sealed;
       std::swap_ranges(&swapped[at], &swapped[at + 8], &swapped[at + step]);
