@@ -14,7 +14,6 @@ Needs PyTorch 1.13 or later and NumPy. torchrun's processes share the rows of ea
 (DistributedDataParallel, over gloo or nccl).
 """
 import argparse
-import contextlib
 import json
 import math
 import os
@@ -98,18 +97,13 @@ class Learner:
         settings, processes = self.settings, self.processes
         self.model.train()
         torch.manual_seed(settings["seed"] % 2**62 + step * processes.count + processes.rank)
-        loss, count = 0.0, settings["accumulate"]
-        passes = [windows_of(text, settings, step, part) for part in range(count)]
-        all_targets = sum(length for windows in passes for _, length in windows)
-        for part, windows in enumerate(passes):
-            inputs, targets = processes.rows(text, windows)
-            waits = part < count - 1 and dist.is_initialized()  # gradients are averaged once
-            with self.model.no_sync() if waits else contextlib.nullcontext():
-                # A process has its rows' part of the mean over all targets of the step. Gradients
-                # are averaged over the processes, hence the factor.
-                share = sum_of_losses(self.model(inputs), targets) / all_targets
-                (share * processes.count).backward()
-            loss += processes.sum(share)
+        windows = windows_of(text, settings, step)
+        inputs, targets = processes.rows(text, windows)
+        # A process has its rows' part of the mean over all targets of the step. Gradients are
+        # averaged over the processes, hence the factor.
+        share = sum_of_losses(self.model(inputs), targets) / sum(length for _, length in windows)
+        (share * processes.count).backward()
+        loss = processes.sum(share)
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), settings["clip"] or math.inf)
         for optimizer in self.optimizers:
             for group in optimizer.param_groups:
@@ -157,7 +151,7 @@ def text_of(tensors, prefix=""):
 
 def check(model, expected, text, settings, device):
     """Stops unless the check batch is the next one, and its loss and gradients are fledge's."""
-    batch = batch_of(text, windows_of(text, settings, settings["step"], 0))
+    batch = batch_of(text, windows_of(text, settings, settings["step"]))
     if not (np.array_equal(batch[0], expected["inputs"])
             and np.array_equal(batch[1], expected["targets"])):
         stop("the next batch must be fledge's check batch, and other tokens were drawn")

@@ -154,11 +154,10 @@ def batch_of(text, windows):
     return inputs, targets
 
 
-def windows_of(text, settings, step, part):
-    """The windows of a step's pass `part` (Trainer::windows_of_pass in nn/train/trainer.cpp)."""
+def windows_of(text, settings, step):
+    """The windows of a step (Trainer::next_batch in nn/train/trainer.cpp)."""
     batch_stream = 1
-    return sample_windows(text, settings["batch"], settings["context"],
-                          step * settings["accumulate"] + part,
+    return sample_windows(text, settings["batch"], settings["context"], step,
                           Rng(settings["seed"]).stream(batch_stream))
 
 

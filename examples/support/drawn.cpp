@@ -47,6 +47,7 @@ class PlotAxes {
         if (can_be_drawn(x, y)) {
           xs.include(x);
           ys.include(cut_at_top(y));
+          is_cut = is_cut || y > cut_at_top(y);
         }
     if (is_empty()) return;
     for (const LinePlot::Level& level : plot.levels)
@@ -69,6 +70,7 @@ class PlotAxes {
   }
 
   Extent xs, ys;
+  bool is_cut = false;  // some point is above the top
 
  private:
   const LinePlot& plot_;
@@ -272,6 +274,7 @@ std::string plot_text(const LinePlot& plot, int columns, int rows, bool unicode,
     legend += "   " + axis[best] + " best at " + whole(*plot.best) +
               (plot.is_worse_after ? ", then worse" : "");
   }
+  if (axes.is_cut) legend += "   above " + high + ": at the top";
   text += pad_left("", left) + " " + (unicode ? "└" : "+");
   for (const std::string& cell : axis) text += cell;
   const std::string first = whole(axes.xs.low), last = whole(axes.xs.high) + " steps";

@@ -273,6 +273,7 @@ Json::Members forms_json(const Recipe& recipe) {
   if (recipe.key_heads > 0) own.push_back({"key_heads", recipe.key_heads});
   if (recipe.window > 0) own.push_back({"window", recipe.window});
   if (recipe.position == Position::rotary) own.push_back({"rotary_base", recipe.rotary_base});
+  if (recipe.tie_qk) own.push_back({"tied_qk", true});
   return own;
 }
 
@@ -284,6 +285,7 @@ void read_forms(const JsonValue& own, Recipe& recipe) {
     if (own[key].string() == word) member = form;
   });
   if (own.has("key_heads")) recipe.key_heads = own["key_heads"].integer(1, 2147483647);
+  if (own.has("tied_qk")) recipe.tie_qk = own["tied_qk"].boolean();
   if (own.has("window")) recipe.window = own["window"].integer(1, 2147483647);
   const auto found = forms_of(recipe);
   for (const auto& [key, words] : allowed)
@@ -336,6 +338,7 @@ std::string config_json(const LanguageModelSizes& sizes, Json::Members own,
   if (const Family family = sizes.family();
       family == Family::llama || family == Family::starcoder2) {
     members = members_of_others(sizes);
+    if (sizes.recipe.tie_qk) own.push_back({"tied_qk", true});
   } else {
     members = gpt2_members(sizes);
     for (auto& form : forms_json(sizes.recipe)) own.push_back(std::move(form));

@@ -40,9 +40,9 @@ std::string config_json(const LanguageModelSizes& sizes, Json::Members own = {},
 Json::Members forms_json(const Recipe& recipe);
 void read_forms(const JsonValue& own, Recipe& recipe);
 /// The keys of that object that belong to the recipe of a model.
-inline constexpr std::string_view recipe_keys[] = {"without",   "positions", "norm",       "mlp",
-                                                   "qk_norm",   "sink",      "exclusive",  "head",
-                                                   "key_heads", "window",    "rotary_base"};
+inline constexpr std::string_view recipe_keys[] = {
+    "without",   "positions", "norm",      "mlp",    "qk_norm",     "sink",
+    "exclusive", "head",      "key_heads", "window", "rotary_base", "tied_qk"};
 
 /// The members "bos_token_id" and "eos_token_id" of config.json, null if there is no such token, and
 /// "pad_token_id" if there is one. Without the first two other programs take GPT-2's, 50256.

@@ -84,7 +84,7 @@ bool choose_settings(const TrainingDefaults& row, const Corpus& corpus, double o
   choose("lr", schedule.rate, row.rate);
   choose("dropout", sizes.dropout, row.dropout);
   choose("decay", training.decay, row.decay);
-  const auto batch = static_cast<double>(training.batch * training.accumulate);
+  const auto batch = static_cast<double>(training.batch);
   const double of_muon = training.optimizer == Optimizer::muon ? operations_of_muon(sizes) : 0;
   const double by_work = operations / (operations_of_step(sizes, batch) + of_muon);
   const double by_passes = row.most_passes * static_cast<double>(corpus.train.size()) /

@@ -14,9 +14,8 @@ namespace fledge {
 namespace {
 
 const TrainerOptions& checked(const TrainerOptions& options) {
-  require<ValueError>(options.batch >= 1 && options.accumulate >= 1, "Trainer",
-                      "a step takes at least one window and one pass: got ", options.batch, " and ",
-                      options.accumulate);
+  require<ValueError>(options.batch >= 1, "Trainer", "a step takes at least one window: got ",
+                      options.batch);
   require<ValueError>(options.schedule.steps >= 1 && options.schedule.warmup >= 0, "Trainer",
                       "needs at least one step, and a warm-up that is not negative: got ",
                       options.schedule.steps, " and ", options.schedule.warmup);
@@ -45,12 +44,6 @@ std::vector<Real*> places_for(const LanguageModel& model, const std::vector<Arra
   std::vector<Real*> places;
   for (const Tensor& tensor : learned) places.push_back(tensor.write());
   return places;
-}
-
-Dim targets_of(const std::vector<TextWindow>& windows) {
-  Dim targets = 0;
-  for (const TextWindow& window : windows) targets += window.counted();
-  return targets;
 }
 
 void copy_weights(const std::vector<Array>& weights, const std::vector<Real*>& places) {
@@ -109,42 +102,30 @@ Trainer::Trainer(LanguageModel model, const TokenText& text, const TrainerOption
   sample_windows(text, 1, model_.sizes.context, 0, Rng(0));  // throws for a text that is too short
 }
 
-std::vector<TextWindow> Trainer::windows_of_pass(Dim pass) const {
-  const std::int64_t draw = done_ * options_.accumulate + pass;
-  return sample_windows(*text_, options_.batch, model_.sizes.context, draw,
-                        Rng(options_.seed).stream(batch_stream));
+Batch Trainer::next_batch() const {
+  return batch_of(*text_, sample_windows(*text_, options_.batch, model_.sizes.context, done_,
+                                         Rng(options_.seed).stream(batch_stream)));
 }
 
-// Calls f(n/N · mean loss of the n targets of a pass) for each pass of the next step, which has N. For
-// passes of equal length n/N has the bits of 1/accumulate, so weighing changes no run of a stream.
-void Trainer::each_pass(const std::function<void(const Tensor& loss)>& f) const {
-  std::vector<std::vector<TextWindow>> passes;
-  Dim targets = 0;
-  for (Dim pass = 0; pass < options_.accumulate; ++pass) {
-    passes.push_back(windows_of_pass(pass));
-    targets += targets_of(passes.back());
-  }
-  auto draw = static_cast<std::uint64_t>(done_ * options_.accumulate);
-  for (const std::vector<TextWindow>& windows : passes) {
-    const Batch batch = batch_of(*text_, windows);
-    Rng dropout = Rng(options_.seed).stream(dropout_stream).stream(draw++);
-    // No handle of the logits is left: their memory is free during the backward pass.
-    const Tensor loss = cross_entropy(model_(batch.inputs, Mode::training(dropout), batch.lengths),
-                                      batch.targets, no_target);
-    const double share = static_cast<double>(targets_of(windows)) / static_cast<double>(targets);
-    f(options_.accumulate == 1 ? loss : loss * share);
-  }
+// The mean loss of the next step's targets.
+Tensor Trainer::loss_of_step() const {
+  const Batch batch = next_batch();
+  Rng dropout = Rng(options_.seed).stream(dropout_stream).stream(static_cast<std::uint64_t>(done_));
+  // No handle of the logits is left: their memory is free during the backward pass.
+  return cross_entropy(model_(batch.inputs, Mode::training(dropout), batch.lengths), batch.targets,
+                       no_target);
 }
 
 Trainer::Step Trainer::step() {
   const double rate = options_.schedule.at(done_);
   zero_grad(parameters_);
   double loss = 0, norm = 0;
-  each_pass([&](const Tensor& part) {
-    loss += part.item();
+  {
+    const Tensor mean = loss_of_step();
+    loss = mean.item();
     require_finite_loss(loss);
-    backward(part);
-  });
+    backward(mean);
+  }
   held_.change_gradients();
   try {
     norm = clip_gradients(parameters_, options_.clip > 0 ? options_.clip : infinity);
@@ -161,16 +142,15 @@ Trainer::Step Trainer::step() {
 }
 
 void Trainer::dry_run() {
-  each_pass([](const Tensor& part) { backward(part); });
+  backward(loss_of_step());
   zero_grad(parameters_);
 }
 
 double Trainer::next_loss() const {
-  double loss = 0;
-  {
+  const double loss = [&] {
     const NoGrad no_grad;
-    each_pass([&](const Tensor& part) { loss += part.item(); });
-  }
+    return loss_of_step().item();
+  }();
   require_finite_loss(loss);
   return loss;
 }
@@ -182,9 +162,7 @@ void Trainer::require_finite_loss(double loss) const {
 // Computes the step again to find the op that gives the first number that is not finite.
 void Trainer::throw_step_diverged(const std::string& what) const {
   throw_diverged(what + " at step " + std::to_string(done_ + 1), [&] {
-    each_pass([](const Tensor& part) {
-      if (std::isfinite(part.item())) backward(part);
-    });
+    if (const Tensor loss = loss_of_step(); std::isfinite(loss.item())) backward(loss);
   });
 }
 

@@ -22,8 +22,7 @@ enum RandomStream : std::uint64_t { batch_stream = 1, dropout_stream = 2, sample
 enum class Optimizer { adamw, muon };
 
 struct TrainerOptions {
-  Dim batch = 12;           // windows or documents per pass
-  Dim accumulate = 1;       // passes per step: together one batch of batch·accumulate
+  Dim batch = 12;           // windows or documents per step
   CosineSchedule schedule;  // the number of steps, and the learning rate of each
   double clip = 1;          // the largest norm of the gradients; 0: no clipping
   double decay = 0.1;       // weight decay of matrices and embeddings; vectors have none
@@ -76,8 +75,8 @@ class Trainer {
   const LanguageModel& model() const { return model_; }
   const TokenText& text() const { return *text_; }
   const TrainerOptions& options() const { return options_; }
-  /// The batch of the first pass of the next step.
-  Batch next_batch() const { return batch_of(*text_, windows_of_pass(0)); }
+  /// The batch of the next step.
+  Batch next_batch() const;
 
   /// The state of a run without its weights. Moments are in the order of named_parameters().
   struct State {
@@ -91,8 +90,7 @@ class Trainer {
   void restore(const State& state, const std::vector<Array>& weights);
 
  private:
-  std::vector<TextWindow> windows_of_pass(Dim pass) const;
-  void each_pass(const std::function<void(const Tensor& loss)>& f) const;
+  Tensor loss_of_step() const;
   [[noreturn]] void throw_step_diverged(const std::string& what) const;
   void require_finite_loss(double loss) const;
 

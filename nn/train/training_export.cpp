@@ -76,7 +76,7 @@ std::string training_bytes(const Trainer& trainer, const TokenText& valid,
           words_of_none(recipe.learned).empty() && !recipe.tie_qk,
       "training_bytes",
       "the model must be a whole GPT-2, Llama or Starcoder2 whose weights all learn: got one with "
-      "--without, --freeze or --tie-qk, or with parts that these do not have; train another model "
+      "--without or --freeze, or with parts that these do not have; train another model "
       "without these options");
   const auto named = named_parameters(trainer.model());
   const Trainer::State state = trainer.state();
@@ -99,7 +99,6 @@ std::string training_bytes(const Trainer& trainer, const TokenText& valid,
                                       {"final_ratio", options.schedule.final_ratio},
                                       {"warmup", options.schedule.warmup},
                                       {"batch", options.batch},
-                                      {"accumulate", options.accumulate},
                                       {"context", sizes.context},
                                       {"clip", options.clip},
                                       {"decay", options.decay},

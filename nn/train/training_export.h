@@ -24,7 +24,7 @@ namespace fledge {
 /// In the metadata, beside `metadata`, are two JSON objects:
 ///
 ///   training   step (the number of steps done), steps, rate, final_ratio, warmup, batch,
-///              accumulate, context, clip (0: none), decay (of weights with two axes), beta1, beta2,
+///              context, clip (0: none), decay (of weights with two axes), beta1, beta2,
 ///              eps, muon (whether it moves the matrices of the blocks), muon_times, momentum,
 ///              seed, gradients (of each weight, how many it has had)
 ///   check      inputs and targets (B, T): the first batch of the next step, with targets −1 for

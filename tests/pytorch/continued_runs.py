@@ -34,8 +34,7 @@ from gpt import GPT, from_file, to_file  # noqa: E402
 SCRIPT = ROOT / "examples" / "pytorch" / "continue_training.py"
 BEFORE, AFTER, EVERY = 40, 90, 25
 OPTIONS = ["--layers", "2", "--heads", "3", "--width", "24", "--warmup", "10", "--lr", "0.003",
-           "--dropout", "0", "--seed", "7"]
-TWO_PASSES, ONE_PASS = ["--batch", "5", "--accumulate", "2"], ["--batch", "10"]
+           "--dropout", "0", "--seed", "7", "--batch", "10"]
 GPT2 = ["--recipe", "gpt2", "--optimizer", "adamw"]
 CASES = {"characters": ["--context", "32", *GPT2], "lines": ["--context", "16", "--lines", *GPT2],
          "chosen": ["--context", "32", "--key-heads", "1", "--window", "20"],
@@ -116,12 +115,7 @@ def check_case(name, text):
     (folder / "text.txt").write_text(text)
     began, exported, fledge = folder / "began", folder / "exported", build / "fledge"
     options = [*OPTIONS, *CASES[name]]
-    expected = losses_of_fledge(folder / "text.txt", began, *options, *TWO_PASSES)
-    if "--lines" in options:
-        whole = losses_of_fledge(folder / "text.txt", folder / "whole", *options, *ONE_PASS)
-        worst = max(abs(expected[step] - whole[step]) for step in expected)
-        print(f"\nfledge: two passes of 5 lines beside one of 10: {worst:.1e}")
-        require(worst <= LOSS, f"two passes of lines must be one batch: they differ by {worst}")
+    expected = losses_of_fledge(folder / "text.txt", began, *options)
     run(fledge, "export", began, "-o", exported, "--training")
 
     arguments = [SCRIPT, exported, "--steps", AFTER, "--checkpoint", folder / "checkpoint.pt",

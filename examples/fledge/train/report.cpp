@@ -236,13 +236,16 @@ void forecast(Run& run) {
   double step = timed();
   if (step <= 1) step = timed();
   const std::int64_t left = run.config.training.schedule.steps - run.store.step();
-  const double seconds = static_cast<double>(left) * step * 1.1;
   const TrainerOptions& training = run.config.training;
-  run.screen->say("Training: " + counted(left, "step") + " of " +
-                  counted(training.batch * training.accumulate, "window") +
-                  formatted(", learning rate %g", training.schedule.rate) +
-                  (training.optimizer == Optimizer::muon ? ", Muon" : ", AdamW") + run.chosen +
-                  ".");
+  // At the end the held-out text is read whole, at most twice; a step takes three times as long as
+  // reading its windows forward.
+  const double last_steps = 2 * static_cast<double>(run.corpus.valid.size()) /
+                            static_cast<double>(3 * training.batch * run.config.sizes.context);
+  const double seconds = (static_cast<double>(left) * 1.1 + last_steps) * step;
+  run.screen->say(
+      "Training: " + counted(left, "step") + " of " + counted(training.batch, "window") +
+      formatted(", learning rate %g", training.schedule.rate) +
+      (training.optimizer == Optimizer::muon ? ", Muon" : ", AdamW") + run.chosen + ".");
   run.screen->say("Forecast: " + clock_text(seconds) + " for " + counted(left, "step") + ", " +
                   formatted("%.0f MB of memory.", support::peak_megabytes()));
 }

@@ -56,11 +56,7 @@ void take_sizes(TrainConfig& config, const LanguageModelSizes& from) {
     refuse_usage("--context " + std::to_string(sizes.context) +
                      " is longer than that of the model of --from, " + std::to_string(from.context),
                  "use --context " + std::to_string(from.context) + " or less");
-  if (config.sizes.recipe.tie_qk && from.recipe.key_heads > 0)
-    refuse_usage("--tie-qk makes one matrix of queries and keys; the model of --from shares keys",
-                 "leave it out");
   sizes.dropout = config.sizes.dropout;
-  sizes.recipe.tie_qk = config.sizes.recipe.tie_qk;
   sizes.recipe.learned = config.sizes.recipe.learned;
   config.sizes = sizes;
   for (const char* known : {"--layers", "--heads", "--width", "--context"})

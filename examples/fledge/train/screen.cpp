@@ -36,7 +36,7 @@ std::vector<double> thinned(const RunCurves::Points& curve) {
 
 // Tokens of a step, on average: of windows or lines.
 double tokens_of_step(const TrainConfig& config, const TokenText& text) {
-  const auto passes = static_cast<double>(config.training.batch * config.training.accumulate);
+  const auto passes = static_cast<double>(config.training.batch);
   if (text.documents() == 0) return passes * static_cast<double>(config.sizes.context);
   return passes * static_cast<double>(text.size()) / static_cast<double>(text.documents());
 }

@@ -79,16 +79,16 @@ support::Options train_options(TrainConfig& config) {
   options.add("--positions", "learned|rotary", sizes.recipe.position,
               "a vector for each position, or queries and keys that are rotated", {}, of_model);
   options.also_known_as("--position-embedding --pos-emb");
-  options.add("--norm", "layer|rms", sizes.recipe.norm, "layer norm, or RMS norm", {}, of_model);
   options.add("--mlp", "gelu|gelu-exact|swiglu|relu2", sizes.recipe.mlp, "the form of the MLP", {},
               of_model);
   options.also_known_as("--activation --activation-function --hidden-act");
   options.add(
-      "--with", "qk-norm|sink|exclusive,...", config.with,
-      "parts to add: RMS norm of each query and each key; a learned score of each head that "
-      "lets it attend to nothing; each token's heads bring nothing in the direction of its "
-      "own value",
+      "--with", "qk-norm|rms-norm|sink|exclusive|tied-qk,...", config.with,
+      "parts to add: RMS norm of each query and each key, or in place of layer norm; a learned score "
+      "of each head that lets it attend to nothing; each token's heads bring nothing in the "
+      "direction of its own value; one matrix for queries and keys",
       {}, of_model);
+  options.also_known_as("--norm");
   options.add("--key-heads", "N", sizes.recipe.key_heads,
               "heads of keys and values, which the heads share; 0: each its own", {0, 1000},
               of_model);
@@ -96,7 +96,6 @@ support::Options train_options(TrainConfig& config) {
   options.add("--window", "N", sizes.recipe.window,
               "in each layer a token sees N tokens, itself the last; 0: all", {0, 1e6}, of_model);
   options.also_known_as("--sliding-window --window-size");
-  options.add("--tie-qk", "", sizes.recipe.tie_qk, "W_Q and W_K stay one matrix", {}, lasting);
   options.add("--freeze", "q|k|v,...", sizes.recipe.learned, "matrices that do not learn: q,k", {},
               lasting);
   options.add("--from", "DIR", config.from,
@@ -114,11 +113,9 @@ support::Options train_options(TrainConfig& config) {
       "--minutes", "M", config.minutes,
       "about how long to train, on two cores; counted in operations: the same steps anywhere",
       {0.01, 1e5}, of_model);
-  options.add("--batch", "N", training.batch, "windows (with --lines: lines) in a pass", {1, 1e6},
+  options.add("--batch", "N", training.batch, "windows (with --lines: lines) in a step", {1, 1e6},
               lasting);
   options.also_known_as("--batch-size --per-device-train-batch-size");
-  options.add("--accumulate", "N", training.accumulate, "passes in a step", {1, 100'000}, lasting);
-  options.also_known_as("--gradient-accumulation-steps --grad-accum");
   options.add("--lr", "X", schedule.rate,
               "highest learning rate; with --resume another from there on", {0, most}, may_change);
   options.also_known_as("--learning-rate");
@@ -175,7 +172,9 @@ support::Options train_options(TrainConfig& config) {
 
 namespace {
 
-constexpr std::int64_t version = 6;
+constexpr std::int64_t version = 7;
+constexpr const char* readers[] = {"d6f5763", "5ec600d",
+                                   "e6fb47a"};  // of versions 4 (and below) to 6
 
 // A path may have any bytes, but a string of JSON is UTF-8. Other bytes, and %, are saved as %FF.
 std::string encoded(std::string_view path) {
@@ -247,7 +246,7 @@ void require_key_heads(const Recipe& recipe, const std::string& name, Dim size) 
   if (recipe.values == ValueMatrix::none)
     refuse_usage(key_heads + " shares values, which --without value leaves out", "use one of them");
   if (recipe.tie_qk)
-    refuse_usage(key_heads + " shares keys, which --tie-qk makes one with the queries",
+    refuse_usage(key_heads + " shares keys, which --with tied-qk makes one with the queries",
                  "use one of them");
   if (size % recipe.key_heads != 0)
     refuse_usage(key_heads + " does not divide " + name + " " + std::to_string(size),
@@ -285,23 +284,29 @@ void settle_recipe(TrainConfig& config) {
   if (config.recipe != TrainConfig::Named::gpt2) {
     const Recipe named = config.recipe == TrainConfig::Named::today ? today() : llama();
     config.choose("--positions", recipe.position, named.position);
-    config.choose("--norm", recipe.norm, named.norm);
+    recipe.norm = named.norm;
     config.choose("--mlp", recipe.mlp, named.mlp);
     recipe.qk_norm = named.qk_norm;
     config.sizes.bias = Bias::without;
   }
-  if (config.with.qk_norm) recipe.qk_norm = QueryKeyNorm::rms;
-  if (config.with.sink) recipe.sink = Sink::learned;
-  if (config.with.exclusive) recipe.exclusive = Exclusive::own_value;
+  const auto& [qk_norm, rms_norm, sink, exclusive, tied_qk] = config.with;
+  if (qk_norm) recipe.qk_norm = QueryKeyNorm::rms;
+  if (rms_norm) recipe.norm = Norm::rms;
+  if (sink) recipe.sink = Sink::learned;
+  if (exclusive) recipe.exclusive = Exclusive::own_value;
+  recipe.tie_qk = tied_qk;
   if (config.without.bias) config.sizes.bias = Bias::without;
   for (const std::string& part : words_of_none(config.without.recipe)) {
     std::vector<std::string> chosen{part};
     if (part == "mask") chosen = {"window"};
-    if (part == "attention") chosen = {"with", "key-heads", "window"};
+    if (part == "attention") chosen = {"key-heads", "window"};
+    const bool has_part =
+        part == "attention" ? qk_norm || sink || exclusive || tied_qk : part == "norm" && rms_norm;
     for (const std::string& option : chosen)
-      if (config.given.contains("--" + option))
-        refuse_usage("--without " + part + " leaves out what --" + option + " chooses",
-                     "use one of them");
+      if (has_part || config.given.contains("--" + option))
+        refuse_usage(
+            "--without " + part + " leaves out what --" + (has_part ? "with" : option) + " chooses",
+            "use one of them");
     recipe.each([&]<class Part>(const std::string& word, Part& member) {
       if (word == part) member = Part::none;
     });
@@ -361,7 +366,7 @@ void require_from(const TrainConfig& config) {
     refuse_usage("--from needs a text to train on", "write fledge train FILE --from DIR");
   for (const char* name :
        {"--tokens", "--symbols", "--layers", "--heads", "--width", "--with", "--without",
-        "--recipe", "--positions", "--norm", "--mlp", "--key-heads", "--window"})
+        "--recipe", "--positions", "--mlp", "--key-heads", "--window"})
     if (config.given.contains(name))
       refuse_usage(std::string(name) + " is decided by the model of --from", "leave it out");
 }
@@ -455,7 +460,7 @@ std::int64_t bytes_to_read(const TrainConfig& config) {
     return static_cast<double>(config.given.contains(name) ? value : usual);
   };
   const double tokens = config.given.contains("--steps")
-                            ? static_cast<double>(training.schedule.steps * training.accumulate) *
+                            ? static_cast<double>(training.schedule.steps) *
                                   given("--batch", training.batch, 16) *
                                   given("--context", config.sizes.context, 128)
                             : config.minutes * tokens_of_minute;
@@ -483,7 +488,7 @@ std::string choose_for_text(TrainConfig& config, const Corpus& corpus) {
   };
   const double steps_of_evaluation = static_cast<double>(windows(corpus.valid, evaluated_windows) +
                                                          windows(corpus.train, training_windows)) /
-                                     static_cast<double>(3 * training.batch * training.accumulate);
+                                     static_cast<double>(3 * training.batch);
   config.choose("--eval-every", config.evaluate_every,
                 std::max({schedule.steps / 20, std::int64_t{25},
                           static_cast<std::int64_t>(16 * steps_of_evaluation)}));
@@ -526,7 +531,7 @@ RunConfig run_config(const ModelConfig& config) {
     own["version"].fail(
         "must be " + std::to_string(version) + ": got " + std::to_string(found) + "; " +
         (found >= version ? "use the fledge that wrote it, or train again"
-                          : std::string("commit ") + (found == 5 ? "5ec600d" : "d6f5763") +
+                          : std::string("commit ") + readers[std::max<std::int64_t>(found, 4) - 4] +
                                 " of fledge reads it"));
   std::vector<std::string_view> keys{"version",    "text", "text_bytes", "text_hash",
                                      "file_bytes", "run",  "tokenizer"};

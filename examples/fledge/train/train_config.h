@@ -36,8 +36,11 @@ struct TrainConfig {
   enum class Named { gpt2, llama, today } recipe = Named::gpt2;  // what sizes.recipe begins with
   // The parts that --with adds and --without leaves out, as they then are in `sizes`.
   struct {
-    bool qk_norm = false, sink = false, exclusive = false;
-    void each(auto&& f) { f("qk-norm", qk_norm), f("sink", sink), f("exclusive", exclusive); }
+    bool qk_norm = false, rms_norm = false, sink = false, exclusive = false, tied_qk = false;
+    void each(auto&& f) {
+      f("qk-norm", qk_norm), f("rms-norm", rms_norm), f("sink", sink), f("exclusive", exclusive);
+      f("tied-qk", tied_qk);
+    }
   } with;
   struct {
     Recipe recipe;  // none: left out

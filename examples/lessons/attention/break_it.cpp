@@ -1,5 +1,5 @@
 // Break it to understand it: the model of make run without one of its parts. The switches are those
-// of the command: fledge train --without mask, --tie-qk, --freeze q,k.
+// of the command: fledge train --without mask, --with tied-qk, --freeze q,k.
 #include "examples/lessons/attention/variants.h"
 #include "nn/inspect/ngram_losses.h"
 

@@ -111,7 +111,6 @@ Json run_json() {
                         {"without", words_of_none(sizes.recipe)},
                         {"forms", Json::object(forms_json(sizes.recipe))},
                         {"bias", sizes.bias == Bias::with},
-                        {"tie_qk", sizes.recipe.tie_qk},
                         {"freeze", words_of_none(sizes.recipe.learned)},
                         {"count", count_parameters(r.model)},
                         {"parameters", parameters},
@@ -142,18 +141,17 @@ struct Settings {
     f("layers", "", sizes.layers), f("heads", "", sizes.heads), f("width", "", sizes.width);
     f("hidden", "", sizes.hidden), f("context", "", sizes.context), f("bias", "", sizes.bias);
     f("dropout", "dropout", sizes.dropout), f("without", "", sizes.recipe);
-    f("tie_qk", "tie-qk", sizes.recipe.tie_qk), f("freeze", "freeze", sizes.recipe.learned);
+    f("freeze", "freeze", sizes.recipe.learned);
     CosineSchedule& schedule = training.schedule;
     f("steps", "steps", schedule.steps), f("warmup", "warmup", schedule.warmup);
     f("rate", "lr", schedule.rate);
-    f("batch", "batch", training.batch), f("", "accumulate", training.accumulate);
+    f("batch", "batch", training.batch);
     f("decay", "decay", training.decay), f("clip", "clip", training.clip);
     f("beta2", "", training.beta2), f("seed", "seed", training.seed);
     f("optimizer", "optimizer", training.optimizer);
   }
 };
 
-void read_setting(const JsonValue& json, bool& to) { to = json.boolean(); }
 void read_setting(const JsonValue& json, double& to) { to = json.number(); }
 void read_setting(const JsonValue& json, Dim& to) { to = json.integer(0, 1'000'000'000); }
 void read_setting(const JsonValue& json, std::uint64_t& to) {
@@ -235,7 +233,7 @@ std::string option_text(const T&) {
 }
 
 // The settings in run.safetensors, as `fledge train` writes them (examples/fledge/train/train_config).
-constexpr std::int64_t settings_version = 6;
+constexpr std::int64_t settings_version = 7;
 
 std::string settings_text(const Run& r) {
   Settings s{r.reading, r.model.sizes, r.trainer->options()};

@@ -51,6 +51,8 @@ function notesNow() {
       "The text never has this beginning, so what the model says is a guess.",
     seen.cut > 0 && `It reads the last ${model.context} ${unit()}s, not the ${seen.cut} before.`,
     goesOn() && "In the text it goes on after the \u2026",
+    page.settings.batch > model.batch &&
+      `A page has room for ${model.batch} windows a step, not ${page.settings.batch}.`,
     Object.keys(state.rows).length > 0 && "Some weights are set by hand."]
     .filter(Boolean).join(" ");
 }

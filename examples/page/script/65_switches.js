@@ -7,7 +7,7 @@ const sizeLimits = {seed: {min: 0}, rate: {min: 0, step: "any"}, steps: {min: 1,
   layers: {min: 1, max: 4}, heads: {min: 1, max: 8}, width: {min: 4, max: 128}};
 
 function switchesPart() {
-  const check = (name) => element("input", {type: "checkbox", name}), tie = check("tie_qk");
+  const check = (name) => element("input", {type: "checkbox", name}), tie = check("tied_qk");
   const boxes = Object.entries(removable).map(([name, text]) => ({input: check(name), text}));
   const sizes = Object.entries(sizeLimits).map(([id, limits]) =>
     ({id, input: element("input", {type: "number", id: "set-" + id, ...limits})}));
@@ -30,7 +30,8 @@ function switchesPart() {
     const set = Object.fromEntries(changed);
     if (set.steps) set.warmup = undefined;  // it is chosen for these steps
     return {name: names.join(", ") || "the same again",
-      settings: {...page.settings, ...set, ...other?.settings, without, tie_qk: tie.checked}};
+      settings: {...page.settings, ...set, ...other?.settings, without,
+        forms: {...(other?.settings ?? page.settings).forms, tied_qk: tie.checked}}};
   };
   const end = () => {
     rival?.end();

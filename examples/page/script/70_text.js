@@ -96,7 +96,7 @@ async function openRun(file) {
   model = await engine.load(await file.arrayBuffer(), page.text);
   model.baselines ??= baselines;
   const told = ["layers", "heads", "width", "hidden", "context", "batch", "rate", "steps", "seed",
-    "lines", "without", "forms", "bias", "tie_qk", "freeze", "optimizer"].map(
+    "lines", "without", "forms", "bias", "freeze", "optimizer"].map(
     (name) => [name, model[name]]);
   const warmup = model.steps === page.settings.steps ? page.settings.warmup : undefined;
   page.settings = {...page.settings, ...Object.fromEntries(told), tokens: model.kind, warmup};

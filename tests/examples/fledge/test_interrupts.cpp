@@ -51,8 +51,8 @@ TEST_CASE("interrupts: any signal, after any step and in every variant, saves an
            {SIGTERM, "\"step\":1,", {}},
            {SIGHUP, "\"step\":60,", {}},
            {SIGINT, "\"step\":75,", {}},
-           {SIGINT, "\"step\":7,", {"--tie-qk", "--freeze", "v", "--valid", "0"}},
-           {SIGINT, "\"step\":7,", {"--without", "positions,value,mask", "--accumulate", "2"}}}) {
+           {SIGINT, "\"step\":7,", {"--with", "tied-qk", "--freeze", "v", "--valid", "0"}},
+           {SIGINT, "\"step\":7,", {"--without", "positions,value,mask"}}}) {
     CAPTURE(stop.signal, stop.after, stop.how);
     if (sanitized && stop.signal != SIGTERM && stop.how.empty()) continue;
     const Stopped desk(stop.how);
@@ -137,14 +137,14 @@ TEST_CASE("interrupts: Ctrl-C breaks off what is in hand, within a second of wor
   write_file(desk / "long.txt", small_text(6000));
   const Words line =
       Words{"train", desk / "long.txt", "-o", desk / "run"} +
-      words("--layers 4 --heads 4 --width 64 --context 64 --steps 2 --valid 0.6 --batch 12 --json");
+      words("--layers 4 --heads 4 --width 64 --context 64 --steps 2 --valid 0.6 --json");
   // A step that takes seconds, and a last evaluation that takes longer still.
-  const char* many = sanitized ? "8" : "40";
-  for (const char* accumulate : {many, "1"}) {
-    CAPTURE(accumulate);
-    const bool in_step = accumulate == many;
+  const char* many = sanitized ? "96" : "480";
+  for (const char* batch : {many, "12"}) {
+    CAPTURE(batch);
+    const bool in_step = batch == many;
     const std::string errors = desk / "err";
-    Running run(line + Words{"--accumulate", accumulate, "--force"}, errors);
+    Running run(line + Words{"--batch", batch, "--force"}, errors);
     REQUIRE(run.says("\"type\":\"start\""));
     const double begin = run.processor_seconds();
     REQUIRE(run.says(in_step ? "\"step\":1," : "\"step\":2,"));

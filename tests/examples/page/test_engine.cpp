@@ -125,7 +125,7 @@ TEST_CASE("page: what is not given is chosen as fledge train chooses it") {
 TEST_CASE("page: fledge opens a run that the page has saved, and the page goes on with it") {
   const std::string text(support::built_in_text()),
       settings = R"({"tokens":"character","steps":8,"without":["scale"],)"
-                 R"("tie_qk":true,"freeze":["v"],"seed":7,"name":"100% birds.txt"})";
+                 R"("forms":{"tied_qk":true},"freeze":["v"],"seed":7,"name":"100% birds.txt"})";
   begin_run(text, settings);
   fledge_step(3);
   const std::string file = output(fledge_save());

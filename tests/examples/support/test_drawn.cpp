@@ -65,6 +65,8 @@ TEST_CASE("plot_text: no line is wider than asked; what is too large or no numbe
   const std::vector<std::string> lines = testing::lines_of(plot_text(plot, 17, 5, false));
   CHECK(lines.at(0) == "9.00 |oo");
   CHECK(lines.at(2) == "     |    o");
+  CHECK_THAT(plot_text(plot, 80, 5, false), ContainsSubstring("loss   above 9.00: at the top\n"));
+  CHECK_THAT(plot_text(full, 80, 5, false), !ContainsSubstring("above"));
   plot.curves[0].points = {{1, NAN}};
   CHECK(plot_text(plot, 17, 5, false).empty());
   CHECK(plot_text({}, 16, 5, false).empty());

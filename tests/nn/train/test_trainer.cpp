@@ -31,66 +31,28 @@ TEST_CASE("trainer: learns, counts its steps, and reports what happened") {
 
 TEST_CASE("trainer: any threads, rehearsals, looks ahead and restores change no bit of a run") {
   const Corpus c = corpus();
-  for (const Dim accumulate : {1, 3}) {
-    TrainerOptions o = options(20);
-    o.accumulate = accumulate;
-    Trainer undisturbed(model_of(c), c.train, o);
-    std::vector<Trainer::Step> steps;
-    for (int i = 0; i < 6; ++i) steps.push_back(undisturbed.step());
-    for (const int count : {1, 3}) {
-      CAPTURE(accumulate, count);
-      const Threads threads(count);
-      auto trainer = std::make_unique<Trainer>(model_of(c), c.train, o);
-      for (const Trainer::Step& step : steps) {
-        const std::vector<double> before = numbers(trainer->model());
-        trainer->dry_run();
-        const double next = trainer->next_loss();
-        CHECK(trainer->next_loss() == next);
-        CHECK(numbers(trainer->model()) == before);
-        CHECK(trainer->steps_done() == step.number - 1);
-        auto restored = std::make_unique<Trainer>(trainer->model(), c.train, o);
-        restored->restore(trainer->state(), weights_of(trainer->model()));
-        trainer = std::move(restored);
-        CHECK(trainer->steps_done() == step.number - 1);
-        CHECK(trainer->step().loss == next);
-        CHECK(step.loss == next);
-      }
-      CHECK(numbers(trainer->model()) == numbers(undisturbed.model()));
+  Trainer undisturbed(model_of(c), c.train, options(20));
+  std::vector<Trainer::Step> steps;
+  for (int i = 0; i < 6; ++i) steps.push_back(undisturbed.step());
+  for (const int count : {1, 3}) {
+    CAPTURE(count);
+    const Threads threads(count);
+    auto trainer = std::make_unique<Trainer>(model_of(c), c.train, options(20));
+    for (const Trainer::Step& step : steps) {
+      const std::vector<double> before = numbers(trainer->model());
+      trainer->dry_run();
+      const double next = trainer->next_loss();
+      CHECK(trainer->next_loss() == next);
+      CHECK(numbers(trainer->model()) == before);
+      CHECK(trainer->steps_done() == step.number - 1);
+      auto restored = std::make_unique<Trainer>(trainer->model(), c.train, options(20));
+      restored->restore(trainer->state(), weights_of(trainer->model()));
+      trainer = std::move(restored);
+      CHECK(trainer->steps_done() == step.number - 1);
+      CHECK(trainer->step().loss == next);
+      CHECK(step.loss == next);
     }
-  }
-}
-
-TEST_CASE(
-    "trainer: the passes of a stream are weighed alike, to the bit; lines are one large batch") {
-  const Corpus c = corpus();
-  TrainerOptions three = options(20);
-  three.accumulate = 3;
-  // The passes are draws 0, 1 and 2 of the same stream as three steps of a run without accumulation.
-  double sum = 0;
-  for (std::int64_t draw = 0; draw < 3; ++draw) {
-    const Batch batch =
-        batch_of(c.train, sample_windows(c.train, 3, 8, draw, Rng(three.seed).stream(1)));
-    const Tensor logits = model_of(c, 0)(batch.inputs);
-    sum += (cross_entropy(logits, batch.targets, no_target) * (1.0 / 3)).item();
-  }
-  CHECK(Trainer(model_of(c, 0), c.train, three).step().loss == sum);
-
-  const Corpus lines = read_corpus("ab\nabcabcab\na\nabcabc\nbc\nc\nabca\ncabcabca\n",
-                                   {.reading = Reading::lines, .valid = 0});
-  const auto trainer_of = [&](Dim accumulate) {
-    TrainerOptions o = options(20);
-    o.batch = 6 / accumulate;
-    o.accumulate = accumulate;
-    return Trainer(model_of(lines, 0), lines.train, o);
-  };
-  const Trainer::Step one = trainer_of(1).step();
-  for (const Dim accumulate : {2, 6}) {
-    CAPTURE(accumulate);
-    Trainer split = trainer_of(accumulate);
-    CHECK(split.next_loss() == Approx(one.loss).epsilon(1e-6));
-    const Trainer::Step many = split.step();
-    CHECK(many.loss == Approx(one.loss).epsilon(1e-6));
-    CHECK(many.gradient_norm == Approx(one.gradient_norm).epsilon(1e-5));
+    CHECK(numbers(trainer->model()) == numbers(undisturbed.model()));
   }
 }
 
@@ -137,7 +99,6 @@ TEST_CASE("trainer: what cannot be trained is refused") {
     };
   };
   CHECK(refuses<ValueError>(made([](auto& o) { o.batch = 0; }), "Trainer: a step takes"));
-  CHECK(refuses<ValueError>(made([](auto& o) { o.accumulate = 0; }), "Trainer: a step takes"));
   CHECK(refuses<ValueError>(made([](auto& o) { o.schedule.steps = 0; }), "Trainer", "one step"));
   CHECK(refuses<ValueError>(made([](auto& o) { o.clip = -1; }), "Trainer", "clip"));
   const Corpus tiny = read_corpus("abc", {.valid = 0});
@@ -280,12 +241,11 @@ TEST_CASE("trainer: what a recipe holds keeps its bits, the rest learns; also re
       LanguageModelSizes sizes = model_of(c).sizes;
       sizes.recipe = recipe;
       sizes.bias = bias;
-      TrainerOptions two_passes = options(20);
-      two_passes.accumulate = 2;
-      two_passes.decay = 0.5;
+      TrainerOptions decaying = options(20);
+      decaying.decay = 0.5;
       const auto trainer_of = [&](int steps) {
         Rng rng(5);
-        Trainer trainer(LanguageModel(sizes, rng), c.train, two_passes);
+        Trainer trainer(LanguageModel(sizes, rng), c.train, decaying);
         for (int i = 0; i < steps; ++i) trainer.step();
         return trainer;
       };
@@ -391,8 +351,7 @@ Trainer trainer_on(const Corpus& corpus, Optimizer optimizer) {
   Rng rng(5);
   TrainerOptions options;
   options.optimizer = optimizer;
-  options.batch = 4;
-  options.accumulate = 2;
+  options.batch = 8;
   options.schedule = {.rate = 0.02, .warmup = 2, .steps = 20};
   return {LanguageModel({.vocabulary = corpus.tokenizer.size(),
                          .context = 16,

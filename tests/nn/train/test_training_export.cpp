@@ -52,7 +52,6 @@ TEST_CASE("training export: weights, moments and settings are those of the run")
   const Corpus c = corpus();
   TrainerOptions chosen = options(9);
   chosen.seed = ~std::uint64_t{0};
-  chosen.accumulate = 2;
   Trainer trainer(model_of(c), c.train, chosen);
   trainer.step();
   trainer.step();
@@ -73,7 +72,7 @@ TEST_CASE("training export: weights, moments and settings are those of the run")
     CHECK(training[key].number() == value);
   };
   is("step", 2), is("steps", 9), is("rate", 0.02), is("final_ratio", 0.1), is("warmup", 2);
-  is("batch", 3), is("accumulate", 2), is("context", 8), is("clip", 1), is("decay", 0.1);
+  is("batch", 3), is("context", 8), is("clip", 1), is("decay", 0.1);
   is("beta1", 0.9), is("beta2", 0.99), is("eps", AdamWOptions().eps);
   CHECK(training["seed"].shown() == "18446744073709551615");
 }

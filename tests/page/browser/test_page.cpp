@@ -130,7 +130,7 @@ TEST_CASE("page: it learns without a part, beside the first model", "[page]") {
   CHECK(without("mask"));
   CHECK_FALSE(without("attention"));
   trained(
-      "for (const name of ['mlp', 'tie_qk']) t.one(`#switches [name=${name}]`).checked = true; "
+      "for (const name of ['mlp', 'tied_qk']) t.one(`#switches [name=${name}]`).checked = true; "
       "t.one('#set-heads').value = 2",
       "without mlp, Q = K, heads 2: step 500");
   // A rate that is too large is told in a sentence, and the page goes on.

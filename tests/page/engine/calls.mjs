@@ -32,7 +32,7 @@ const recipes = [
   ...offered.flatMap(({settings}) => [settings, {...settings, heads: 2, layers: 2, seed: 5}]),
   ...parts.map((part) => ({...offered.at(-1).settings, without: [part]})),
   ...parts.map((part) => ({without: [part]})), {without: ['mask', 'positions', 'scale']},
-  {tie_qk: true}, {freeze: ['q', 'k']}, {heads: 4}, {layers: 2}, {heads: 2, layers: 3, seed: 5},
+  {forms: {tied_qk: true}}, {freeze: ['q', 'k']}, {heads: 4}, {layers: 2}, {heads: 2, layers: 3, seed: 5},
 ];
 const list = [
   begin(birds), 'baselines', 'step 1', 'save', 'step 499', 'weights', 'loss 0 0',
