@@ -35,12 +35,14 @@ std::string ratio_text(double ratio) {
   if (near(ratio, 0.5, 0)) return text + "one of two equal contributions is missing";
   if (near(ratio, -1, 0)) return text + "a sign is wrong";
   const double larger = std::max(std::abs(ratio), 1 / std::abs(ratio)), squared = larger * larger;
-  const std::string root = "1/sqrt(" + std::to_string(std::lround(squared)) + ")";
+  const bool is_less = std::abs(ratio) < 1;
+  const std::string scale = "1/sqrt(" + std::to_string(std::lround(squared)) + ") is " +
+                            (is_less ? "applied twice" : "missing");
   if (is_whole(larger))
     return text + "a factor of " + std::to_string(std::lround(larger)) +
-           " (a count, an exponent, or a scale of " + root + ") is missing or applied twice";
-  if (is_whole(squared) && squared <= 4096.5)
-    return text + "a scale such as " + root + " is missing or applied twice";
+           " (a count, an exponent) is " + (is_less ? "missing" : "applied twice") +
+           ", or a scale of " + scale;
+  if (is_whole(squared) && squared <= 4096.5) return text + "a scale such as " + scale;
   return text + "a constant factor is wrong";
 }
 
