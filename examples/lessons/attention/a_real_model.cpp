@@ -92,22 +92,28 @@ std::vector<Habits> habits(const LanguageModel& model, std::vector<Dim> ids) {
   return all;
 }
 
-/// The measure on heads that are known: with W_Q = 0 each word looks at all words before it alike.
-void check_the_measure(LessonText& to) {
+/// The habits of the four heads, and of a head that is known: with W_Q = 0 each word looks at all
+/// words that it sees alike.
+void measure_habits(LessonText& to) {
   const LanguageModel model = four_heads();
+  const std::vector<Dim> ids = text().tokenizer.encode("birds sometimes walk slowly");
+  Table table = Table::of_numbers({"   head", "first word", "word before", "word after the copy"});
+  const auto row = [&](const std::string& name, const Habits& h) {
+    table.row("   %s | %.2f | %.2f | %.2f", name.c_str(), h.first, h.before, h.after_copy);
+  };
+  for (const Habits& h : habits(model, ids)) row(std::to_string(h.head), h);
   Real* W = model.h[0].attn.c_attn.weight.write();
   for (Dim i = 0; i < model.sizes.width; ++i)
     std::fill_n(W + 3 * model.sizes.width * i, 16, Real(0));
   std::fill_n(model.h[0].attn.c_attn.bias.write(), 16, Real(0));
-  const std::vector<Dim> ids = text().tokenizer.encode("birds sometimes walk slowly");
   double even = 0;  // position i sees i + 1 words
   for (int i = 4; i < 8; ++i) even += 1.0 / (i + 1) / 4;
-  for (const Habits& head : habits(model, ids)) {
-    if (head.head > 0) continue;
-    to.claim_near("first", head.first, even, 1e-6);
-    to.claim_near("before", head.before, even, 1e-6);
-    to.claim_near("copy", head.after_copy, even, 1e-6);
-  }
+  const Habits known = habits(model, ids)[0];
+  row("W_Q = 0", known);
+  to.set_all("habits", table, "even", even);
+  to.claim("measured", std::abs(known.first - even) + std::abs(known.before - even) +
+                               std::abs(known.after_copy - even) <
+                           1e-6);
 }
 
 const char* const how_to_get_it =
@@ -165,6 +171,6 @@ void with_folder(LessonText& to, const std::string& words) {
   });
 }
 
-const LessonProgram program({save_and_read, check_the_measure}, {{"", with_folder}});
+const LessonProgram program({save_and_read, measure_habits}, {{"", with_folder}});
 
 }  // namespace fledge::lessons

@@ -82,7 +82,7 @@ struct Head {
 
 void what_is_learned(LessonText& to) {
   Table table = Table::of_numbers(
-      {"what may take the rest", "error, some", "error, none", "words, none", "line end, none"});
+      {"what may take the rest", "error, some fit", "error, none fits", "to words", "to line end"});
   double worst[3] = {0, 0, 0}, best[3] = {9, 9, 9};
   int found = 0;
   for (const Rest rest : {Rest::none, Rest::line_end, Rest::sink}) {

@@ -42,10 +42,9 @@ void lesson(LessonText& to) {
     if (i != 1) least = std::min(least, rows[i].loss);
   to.claim("floor", least >= floor);
 
-  to.set_all("lowest", least, "weight", whole.attention, "loss without positions", row(2).loss,
-             "loss without value", row(5).loss, "loss", whole.loss, "right without residual",
-             row(6).slowly, "right without norm", row(7).slowly, "frozen", frozen.attention,
-             "slowly, frozen V", row(11).slowly, "flying, frozen V", row(11).flying);
+  to.set_all("lowest", least, "weight", whole.attention, "right without residual", row(6).slowly,
+             "right without norm", row(7).slowly, "frozen", frozen.attention, "slowly, frozen V",
+             row(11).slowly, "flying, frozen V", row(11).flying);
   to.claim("no attention", no_attention.slowly + no_attention.flying == 0);
   to.claim("even split",
            std::abs(frozen.attention - 0.25) < 0.02 && frozen.slowly >= 18 && frozen.flying >= 18);

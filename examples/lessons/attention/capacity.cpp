@@ -66,23 +66,6 @@ Filled fill(const Size& size) {
   return found;
 }
 
-std::vector<Filled> sweep(LessonText& to, const std::string& name, const std::vector<Size>& sizes) {
-  std::vector<Table::Column> columns;
-  for (const char* title :
-       {"   heads", "head size", "W_Q", "MLP", "slowly", "flying", "both", "all animals"})
-    columns.push_back({title, Table::Align::right});
-  Table table(columns);
-  std::vector<Filled> rows;
-  for (const Size& size : sizes) {
-    const Filled& row = rows.emplace_back(fill(size));
-    table.row("%d | %d | %d | %d | %d | %d | %d | %.0f %%", int(size.heads), int(size.head_size),
-              int(width * size.heads * size.head_size), int(size.hidden), row.slowly, row.flying,
-              row.both, 100 * row.all);
-  }
-  to.set(name, table.text());
-  return rows;
-}
-
 /// The share of blanks that are right if the model does not know the animal: each of the two kinds
 /// of blank gets its most frequent word.
 double share_without_animal() {
@@ -99,11 +82,17 @@ double share_without_animal() {
 }
 
 void head_size(LessonText& to) {
-  const std::vector<Filled> rows =
-      sweep(to, "head sizes", {{1, 0, 32}, {1, 1, 32}, {1, 2, 32}, {1, 4, 32}, {1, 16, 32}});
+  Table table = Table::of_numbers(
+      {"   head size", "numbers in W_Q", "slowly", "flying", "both", "all animals"});
+  std::vector<Filled> rows;
+  for (const Dim size : {0, 1, 2, 4, 16}) {
+    const Filled& row = rows.emplace_back(fill({1, size, 32}));
+    table.row("   %d | %d | %d | %d | %d | %.0f %%", int(size), int(width * size), row.slowly,
+              row.flying, row.both, 100 * row.all);
+  }
   const double guessed = share_without_animal();
-  to.set_all("one number", rows[1].both, "all with one", rows[1].all_right, "wrong with one",
-             100 - 100 * rows[1].all, "guessed", 100 * guessed);
+  to.set_all("head sizes", table, "one number", rows[1].both, "all with one", rows[1].all_right,
+             "guessed", 100 * guessed);
   to.claim("no head", rows[0].both == 0);
   to.claim("most frequent", std::abs(rows[0].all - guessed) < 0.01);
   to.claim_rate("size 1", rows[1].both, seeds, 14);
@@ -113,13 +102,13 @@ void head_size(LessonText& to) {
 
 void heads_and_hidden(LessonText& to) {
   to.set("parameters", thousands(count_parameters(birds::new_model(text(), 1))));
-  const std::vector<Filled> rows = sweep(
-      to, "more heads", {{2, 8, 32}, {4, 4, 32}, {8, 2, 32}, {16, 1, 32}, {1, 16, 4}, {1, 16, 1}});
   int least = seeds;
-  for (std::size_t i = 0; i < 4; ++i) least = std::min(least, rows[i].both);
+  for (const Dim heads : {2, 4, 8, 16}) least = std::min(least, fill({heads, 16 / heads, 32}).both);
+  const Filled four = fill({1, 16, 4}), one = fill({1, 16, 1});
+  to.set("wrong with hidden 1", 100 - 100 * one.all);
   to.claim_rate("heads", least, seeds, 19);
-  to.claim_rate("hidden 4", rows[4].both, seeds, 19);
-  to.claim("hidden 1", rows[5].all < rows[4].all);
+  to.claim_rate("hidden 4", four.both, seeds, 19);
+  to.claim("hidden 1", one.all < four.all);
 }
 
 void shared(LessonText& to) {
@@ -129,7 +118,7 @@ void shared(LessonText& to) {
   const Tensor query = slice(gpt2.c_attn.weight, 1, 0, size);           // W_Q of the first head
   const LanguageModel model = birds::new_model(text(), 1);
   const Dim tokens = text().tokenizer.size();
-  to.set_all("in W_Q", query.size(), "tokens", tokens, "width of GPT-2", query.dim(0),
+  to.set_all("in W_Q", thousands(query.size()), "tokens", tokens, "width of GPT-2", query.dim(0),
              "size of its heads", size);
   to.claim("GPT-2", query.size() == 49152);
   to.claim("ours", model.h[0].attn.c_attn.weight.size() == 3 * 256 && tokens == 79);

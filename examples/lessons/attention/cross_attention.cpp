@@ -1,5 +1,7 @@
 // Cross attention: queries from one input, keys and values from another. Here the queries are made
 // of positions alone, and they copy a text backwards.
+#include <regex>
+
 #include "examples/lessons/attention/reader.h"
 #include "examples/support/drawn.h"
 
@@ -18,10 +20,13 @@ std::vector<double> mean_weights(const Reader& model, const Indices& texts) {
   return to_vector(mean(model.forward_with_weights(texts).weights, {0, 1}).value());
 }
 
+/// Without the even split, which is the same in each row.
 std::string map_of(const std::vector<double>& weights) {
   support::MapStyle style;
   style.causal = false;
-  return support::attention_map({"1", "2", "3", "4", "5", "6", "7", "8"}, weights, style);
+  return std::regex_replace(
+      support::attention_map({"1", "2", "3", "4", "5", "6", "7", "8"}, weights, style),
+      std::regex(" \\(even split [^)]*\\)"), "");
 }
 
 void lesson(LessonText& to) {

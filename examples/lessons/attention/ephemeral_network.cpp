@@ -36,9 +36,11 @@ std::string label(const Input& input, std::size_t place) {
   return formatted("%s %zu", players[static_cast<std::size_t>(input[place])], place + 1);
 }
 
-/// A line for each word: the edges that end there. A longer arrow shows a larger weight.
+/// The words, and a line for each: the edges that end there. A longer arrow shows a larger weight.
 std::string drawn(const Input& input) {
-  std::string lines, line;
+  std::string lines = "  ", line;
+  for (const Dim word : input) lines += std::string(" ") + players[static_cast<std::size_t>(word)];
+  lines += ":\n";
   for (const Edge& e : network(input)) {
     if (e.from == 0) line = "   " + pad_right(label(input, e.to), 10);
     const auto strokes = static_cast<std::size_t>(std::lround(6 * e.weight));
@@ -108,11 +110,11 @@ constexpr double persistent[3][3] = {{0.8, 0.1, 0.5}, {0.2, 0.9, 0.3}, {0.4, 0.6
 void beside_a_stored_network(LessonText& to) {
   const double met = network({paper, scissors, rock})[4].weight;  // from the second to the third
   const double missed = network({paper, paper, rock})[4].weight;
-  Table table = Table::of_numbers({"   ", "stored network", "attention"});
+  Table table = Table::of_numbers({"   ", "linear layer", "attention"});
   table.row("   edges for three words | 9 | %zu", network(Input(3, rock)).size());
-  table.row("   edges for ten words | ten do not fit | %zu", network(Input(10, rock)).size());
+  table.row("   edges for ten words | no room | %zu", network(Input(10, rock)).size());
   table.row("   stored numbers, three words | 9 | %d", stored);
-  table.row("   stored numbers, ten words | ten do not fit | %d", stored);
+  table.row("   stored numbers, ten words | no room | %d", stored);
   table.row("   edge 2 -> 3, 'paper scissors rock' | %.2f | %.2f", persistent[1][2], met);
   table.row("   edge 2 -> 3, 'paper paper rock' | %.2f | %.2f", persistent[1][2], missed);
   to.set_all("both networks", table, "if found", met, "if missing", missed);

@@ -8,8 +8,6 @@ using reader::Question, reader::Reader;
 const std::vector<Question> questions{[](Dim t) { return t < 2 ? -1 : t - 1; },
                                       [](Dim t) { return t < 2 ? -1 : 0; }};
 
-std::string cell(const std::vector<double>& x) { return formatted("%.2f  %.2f", x[0], x[1]); }
-
 /// The answers of models with one head, at each word that has questions.
 struct Answers {
   int all = 0, wrong = 0;
@@ -67,8 +65,10 @@ void two_questions(LessonText& to) {
   int right = 0, apart = 0, first_by_head_1 = 0;
   double best_alone = 0;
   Answers one_head;
-  Table with_two({{"   two heads: seed"}, {"head 1 looks"}, {"head 2 looks"}, {"right"}});
-  Table with_one({{"   one head: seed"}, {"head looks"}, {"weights apart by"}, {"right"}});
+  Table with_two = Table::of_numbers({"   seed", "head 1 previous", "first", "head 2 previous",
+                                      "first", "right previous", "first"});
+  Table with_one = Table::of_numbers(
+      {"   seed", "one head previous", "first", "apart by", "right previous", "first"});
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const Reader two = reader::trained(2, questions, true, Rng(seed));
     const Reader one = reader::trained(1, questions, true, Rng(seed));
@@ -81,10 +81,12 @@ void two_questions(LessonText& to) {
     best_alone = std::max(best_alone, std::min(alone[0], alone[1]));
     const double distance = count_answers(one, unseen, one_head);
     if (seed > 4) continue;
-    const std::string number = formatted("   %d", static_cast<int>(seed));
-    with_two.row({number, cell(a), cell(b), cell(both)});
-    with_one.row(
-        {number, cell(reader::looks(one, unseen, 0)), formatted("%.2f", distance), cell(alone)});
+    const std::vector<double> c = reader::looks(one, unseen, 0);
+    const int number = static_cast<int>(seed);
+    with_two.row("   %d | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f", number, a[0], a[1], b[0], b[1],
+                 both[0], both[1]);
+    with_one.row("   %d | %.2f | %.2f | %.2f | %.2f | %.2f", number, c[0], c[1], distance, alone[0],
+                 alone[1]);
   }
   const auto percent = [&](int count) { return formatted("%.0f %%", 100. * count / one_head.all); };
   to.set_all("two heads", with_two, "apart", apart, "first by head 1", first_by_head_1, "one head",
@@ -117,20 +119,20 @@ void down_and_up(LessonText& to) {
   const Attention attention(n, n / d, rng, Bias::without);
   const Tensor x = normal({words, n}, rng);
   const auto [joined, weights] = attention.forward_with_weights(x, causal());
-  Tensor by_head = 0.0, whole = 0.0, W_V, down, up;
+  Tensor by_head = 0.0, whole = 0.0, both, down, up;
   for (Dim h = 0; h < n / d; ++h) {
     const Tensor A = reshape(slice(weights, 0, h, h + 1), {words, words});
     down = slice(attention.c_attn.weight, 1, 2 * n + h * d, 2 * n + (h + 1) * d);
     up = slice(attention.c_proj.weight, 0, h * d, (h + 1) * d);
-    W_V = matmul(down, up);
+    both = matmul(down, up);
     by_head = by_head + matmul(matmul(A, matmul(x, down)), up);
-    whole = whole + matmul(A, matmul(x, W_V));
+    whole = whole + matmul(A, matmul(x, both));
   }
   to.claim("side by side", largest(by_head - joined) < 1e-14);
-  to.set_all("in Down and Up", down.size() + up.size(), "in W_V", W_V.size());
+  to.set_all("in W_V and W_O", down.size() + up.size(), "in one", both.size());
   to.claim("same sum", largest(whole - joined) < 1e-14);
   const Tensor in_columns = matmul(transpose(up), matmul(transpose(down), transpose(x)));
-  to.claim("columns", largest(transpose(in_columns) - matmul(x, W_V)) < 1e-14);
+  to.claim("columns", largest(transpose(in_columns) - matmul(x, both)) < 1e-14);
 }
 
 /// Where each head of one model looks.

@@ -12,20 +12,14 @@ const char* const text[] = {"birds", "sometimes", "walk", "on", "the",
 /// The causal mask: word i sees itself and earlier words.
 bool is_seen(Dim i, Dim j) { return j <= i; }
 
-/// Four words; 'x' is seen, '.' is hidden. The word that looks has a row, or else a column.
-Table grid(const char* title, bool rows_look) {
-  Table table = Table::of_numbers({title, text[0], text[1], text[2], text[3]});
+void minus_infinity(LessonText& to) {
+  Table grid = Table::of_numbers({"looks at:", text[0], text[1], text[2], text[3]});
   for (Dim i = 0; i < 4; ++i) {
     std::vector<std::string> line{text[i]};
-    for (Dim j = 0; j < 4; ++j)
-      line.emplace_back((rows_look ? is_seen(i, j) : is_seen(j, i)) ? "x" : ".");
-    table.row(line);
+    for (Dim j = 0; j < 4; ++j) line.emplace_back(is_seen(i, j) ? "x" : ".");
+    grid.row(line);
   }
-  return table;
-}
-
-void minus_infinity(LessonText& to) {
-  to.set("rows look", grid("looks at:", true));
+  to.set("rows look", grid);
   const std::vector<double> open{1, 2, 0, 3};
   const std::vector<double> masked{1, 2, 0, -infinity};
   double all = 0, seen = 0, weight = 0, weight_seen = 0;
@@ -110,7 +104,6 @@ void what_the_mask_is_not(LessonText& to) {
   }
   to.set_all("prefixes", prefixes, "subsequences", subsequences);
   to.claim("counted", prefixes == 6 && subsequences == 63);
-  to.set("columns look", grid("is seen by:", false));
   Rng rng(2);
   const Tensor q = normal({6, 4}, rng), k = normal({6, 4}, rng);
   const Array of_rows = attention_scores(q, k, causal()).value();  // q.k, a query in each row

@@ -1,5 +1,5 @@
-// Noisy keys: one head that averages two values is unstable; two heads are not. 4,000 random draws
-// stand beside the integral that predicts them.
+// Noisy keys: one head that averages two values is unstable; two heads are not. An integral predicts
+// the mean and the spread of 4,000 random draws.
 #include <numbers>
 
 #include "examples/lessons/vocabulary.h"
@@ -63,18 +63,17 @@ Observed observe(const std::string& name, const Tensor& shares, double score, do
           spread(sigmoid(z * deviation + score) * part, density)};
 }
 
-/// The table, and the claim that mean and spread are as expected; both have this name.
+/// The table, and the claim that mean and spread are as predicted; both have this name.
 void show(LessonText& to, const std::string& name, const std::vector<Observed>& all) {
   constexpr int bins = 18;
-  Table table = Table::of_numbers(
-      {"   keys", "mean", "expected", "spread", "expected", "0 ... weight ... 1"});
+  Table table = Table::of_numbers({"   keys", "mean", "spread", "0 ... weight ... 1"});
   double worst = 0;
   for (const auto& [keys, shares, measured, predicted] : all) {
     std::vector<double> counts(bins);
     for (const double share : numbers(shares))
       ++counts[static_cast<std::size_t>(std::min(share * bins, bins - 1.0))];
-    table.row("   %s | %.3f | %.3f | %.3f | %.3f | %s", keys.c_str(), measured.mean, predicted.mean,
-              measured.deviation, predicted.deviation, support::sparkline(counts).c_str());
+    table.row("   %s | %.3f | %.3f | %s", keys.c_str(), measured.mean, measured.deviation,
+              support::sparkline(counts).c_str());
     worst = std::max({worst, std::abs(measured.mean - predicted.mean),
                       std::abs(measured.deviation - predicted.deviation)});
   }

@@ -58,7 +58,8 @@ void messages(LessonText& to) {
 
 void swap_messages(LessonText& to) {
   Table table({{"   the last word of"}, {"receives the message of"}, {"says"}, {"in seeds"}});
-  std::string otherwise;
+  Table otherwise(
+      {{"   seed"}, {"cosine"}, {"the last word of"}, {"receives the message of"}, {"says"}});
   std::vector<int> counts;
   for (const auto& [reader, giver, wanted] : {std::array{slowly, slowly, slowly},
                                               {slowly, flying, slowly},
@@ -71,10 +72,9 @@ void swap_messages(LessonText& to) {
       const std::string word = said(model, reader, message_of(model, giver));
       counts.back() += word == wanted.word ? 1 : 0;
       if (word != wanted.word)
-        otherwise +=
-            formatted("   seed %d, cosine %.2f: '%s', given '%s', says '%s'\n",
-                      int(&model - &models()[0]) + 1, cosine_of(model, slowly, flying),
-                      words_of(reader.prompt).back().c_str(), giver.word.c_str(), word.c_str());
+        otherwise.row("   %d | %.2f | %s | %s | %s", int(&model - &models()[0]) + 1,
+                      cosine_of(model, slowly, flying), reader.prompt.c_str(), giver.prompt.c_str(),
+                      word.c_str());
     }
     table.row("   %s | %s | %s | %d of %d", reader.prompt.c_str(), giver.prompt.c_str(),
               wanted.word.c_str(), counts.back(), seeds);

@@ -156,7 +156,7 @@ void with_length(LessonText& to, double times) {
   to.claim_near("dirty", a[0], std::pow(11, times) / sum, 1e-9);
 }
 
-const LessonProgram program({pattern_by_hand, residual, norm_and_block},
+const LessonProgram program({residual, norm_and_block, pattern_by_hand},
                             {{"--length", with_length, {0, 20}}});
 
 }  // namespace fledge::lessons

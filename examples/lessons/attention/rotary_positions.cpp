@@ -48,24 +48,6 @@ void many_hands(LessonText& to) {
   to.claim("length", longer < 1e-13);
 }
 
-/// x / √(mean of x²) · gain
-Tensor normed(const Tensor& x, const Tensor& gain) {
-  return x / sqrt(mean(x * x, {-1}, true)) * gain;
-}
-
-void which_first(LessonText& to) {
-  Rng rng(2);
-  const Tensor q = normal({1, 8}, rng);
-  const auto difference = [&](const Tensor& gain) {
-    return farthest(turned(normed(q, gain), 5), normed(turned(q, 5), gain));
-  };
-  const Tensor pairs = Array({1, 8}, {1, 2, 3, 4, 1, 2, 3, 4});  // number i turns with i + 4
-  const Tensor single = Array({1, 8}, {1, 2, 3, 4, 5, 6, 7, 8});
-  to.set("other gains", difference(single));
-  to.claim("commutes", difference(Tensor(1.0)) < 1e-12 && difference(pairs) < 1e-12);
-  to.claim("not with gains", difference(single) > 0.1);
-}
-
 /// The weights (T, T) of a head whose words all have the query q and the key k.
 Tensor weights_of(const Tensor& q, const Tensor& k, Dim T) {
   const Tensor same = Array::full({T, 1}, 1);
@@ -83,8 +65,9 @@ Tensor three_back(const Tensor& weights) {
 }
 
 void three_words_back(LessonText& to) {
-  int solved = 0, forgotten = 0;
-  Table table = Table::of_numbers({"seed", "12 words", "100 words", "1,000 words"});
+  int solved = 0, forgotten = 0, rivals = 0;
+  Table table = Table::of_numbers(
+      {"seed", "12 words", "100 words", "1,000 words", "best far word", "above by"});
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     Rng rng(seed);
     const Tensor q = parameter(normal({1, 16}, rng)), k = parameter(normal({1, 16}, rng));
@@ -92,15 +75,21 @@ void three_words_back(LessonText& to) {
              [&] { return -mean(log(three_back(weights_of(q, k, 12)))); });
     const auto least = [&](Dim T) { return -max(-three_back(weights_of(q, k, T))).item(); };
     const double in12 = least(12), in100 = least(100), in1000 = least(1000);
-    table.row("%d | %.3f | %.3f | %.3f", int(seed), in12, in100, in1000);
+    const std::vector<double> last = numbers(row(weights_of(q, k, 1000), 999));
+    const auto far = std::max_element(last.begin(), last.end() - 12);  // 12 or more words back
+    const double lead = std::log(*far / last[996]);                    // of its score
+    table.row("%d | %.3f | %.3f | %.3f | %d back | %.2f", int(seed), in12, in100, in1000,
+              int(last.end() - far) - 1, lead);
     solved += in12 > 0.9 ? 1 : 0;
     forgotten += in1000 < 0.1 ? 1 : 0;
+    rivals += lead > 0 ? 1 : 0;
   }
   to.set("learned", table);
   to.claim_rate("learns", solved, 5, 5);
   to.claim_rate("forgets", forgotten, 5, 5);
+  to.claim_rate("rival", rivals, 5, 5);
 }
 
-const LessonProgram program({two_hands, many_hands, which_first, three_words_back}, {});
+const LessonProgram program({two_hands, many_hands, three_words_back}, {});
 
 }  // namespace fledge::lessons

@@ -113,6 +113,6 @@ void four_questions(LessonText& to) {
   to.claim("one is enough", one > 0.95);
 }
 
-const LessonProgram program({what_is_kept, where_gradients_meet, four_questions}, {});
+const LessonProgram program({what_is_kept, four_questions, where_gradients_meet}, {});
 
 }  // namespace fledge::lessons

@@ -24,8 +24,9 @@ void board(LessonText& to) {
   const Dim V = blanks::text().tokenizer.size(), T = birds::model_sizes(blanks::text()).context,
             C = ours.width, tables = (V + T) * C, attention = 4 * C * C, mlp = 2 * C * ours.hidden,
             norms = 6 * C;
-  to.set_all("board", table, "words", V, "positions", T, "ours", grades[1].parameters, "tables",
-             tables, "attention", attention, "mlp", mlp, "norms", norms);
+  to.set_all("board", table, "words", V, "positions", T, "width", C, "hidden", ours.hidden, "ours",
+             grades[1].parameters, "tables", tables, "attention", attention, "mlp", mlp, "norms",
+             norms);
   to.claim("counted", grades[0].parameters == 3680 &&
                           grades[1].parameters == tables + attention + mlp + norms);
   to.claim_rate("make run learns", grades[0].learned, 10, 10);

@@ -93,7 +93,7 @@ Table table_of_scales(const std::vector<double>& scales) {
   return table;
 }
 
-void like_a_regression(LessonText& to) {
+void nearly_0_or_1(LessonText& to) {
   to.set("scales", table_of_scales({0, 1, 100}));
   to.claim("scales", largest(left_over(1, 0)) < 1e-15 && largest(left_over(0.1, 100)) < 1e-9 &&
                          largest(left_over(1, 100)) > 0.1);
@@ -101,7 +101,7 @@ void like_a_regression(LessonText& to) {
 
 void with_scale(LessonText& to, double scale) { to.set("scales", table_of_scales({scale})); }
 
-const LessonProgram program({two_changes, two_parts_of_a_change, like_a_regression},
+const LessonProgram program({two_changes, two_parts_of_a_change, nearly_0_or_1},
                             {{"--scale", with_scale, {0, 10000}}});
 
 }  // namespace fledge::lessons

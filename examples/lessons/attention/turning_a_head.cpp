@@ -94,7 +94,7 @@ void from_scores_to_matrices(LessonText& to) {
 Table table_of_steps(const std::vector<Look>& path) {
   Table table = Table::of_numbers(
       {"   step", "'birds'", "'sometimes'", "'walk'", "G = v3'.v1", "largest ds_j"});
-  for (const std::size_t n : {0UL, 1UL, 2UL, 5UL, 10UL, 20UL, 50UL, 100UL}) {
+  for (const std::size_t n : {0UL, 1UL, 2UL, 5UL, 13UL, 20UL, 50UL, 100UL}) {
     const Three a = three(path[n].a);
     table.row("   %4zu | %.4f | %.4f | %.4f | %.4f | %.4f", n, a[0], a[1], a[2], path[n].G.item(),
               largest(path[n].ds));

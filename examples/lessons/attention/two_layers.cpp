@@ -132,7 +132,7 @@ std::string curve(std::vector<double> losses) {
 
 void two_and_one(LessonText& to) {
   Table table = Table::of_numbers(
-      {"   layers, seed", "loss", "falls at step", "one back", "match", "without layer 1"});
+      {"   layers, seed", "loss", "below 1.5 at", "one back", "match", "without layer 1"});
   std::string curves;
   std::vector<Run> two, one;
   for (int i = 0; i < seeds + controls; ++i) {
@@ -148,12 +148,16 @@ void two_and_one(LessonText& to) {
                of_two(run.without_first)});
     curves += name + "   " + curve(run.losses) + "\n";
   }
-  double least_with = 1, most_of_one = 0;  // of the weight one back
+  double least_with = 1, most_of_one = 0, best_of_one = std::log(double(words));
   for (const Run& run : two)
     if (run.end.loss < 0.5) least_with = std::min(least_with, run.end.one_back);
-  for (const Run& run : one) most_of_one = std::max(most_of_one, run.end.one_back);
+  for (const Run& run : one) {
+    most_of_one = std::max(most_of_one, run.end.one_back);
+    best_of_one = std::min(best_of_one, run.end.loss);
+  }
   to.set_all("table", table, "curves", curves, "ln n", std::log(double(words)), "floor",
-             -std::log(0.75 + 0.25 / 10), "least with", least_with, "most of one", most_of_one);
+             -std::log(0.75 + 0.25 / 10), "least with", least_with, "most of one", most_of_one,
+             "best of one", best_of_one);
   const auto sudden = [](const Run& run) {
     return run.falls_below(1) >= 0 && run.falls_below(1) - run.falls_below(2) <= steps / 10;
   };

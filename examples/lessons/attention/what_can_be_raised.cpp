@@ -54,17 +54,17 @@ void all_three(LessonText& to) {
   const auto at = [&](int n) -> const birds::Look& {
     return all.path[static_cast<std::size_t>(n)];
   };
-  Table table = Table::of_numbers({"   step", "weight of 'birds'", "of 'walk'", "p1", "p3", "G"});
+  Table table = Table::of_numbers({"   step", "weight of 'birds'", "of 'walk'", "u1", "u3", "G"});
   for (const int n : {0, 25, 50, 75, 100})
     table.row("   %4d | %.4f | %.4f | %.4f | %.4f | %.4f", n, at(n).attention[0],
               at(n).attention[2], at(n).products[0], at(n).products[2], at(n).association);
-  int above_G = 0, above_p1 = 0, rising = 100;
+  int above_G = 0, above_u1 = 0, rising = 100;
   while (at(above_G).products[2] <= at(above_G).association) ++above_G;
-  while (at(above_p1).products[2] <= at(above_p1).products[0]) ++above_p1;
+  while (at(above_u1).products[2] <= at(above_u1).products[0]) ++above_u1;
   while (rising > 0 && at(rising - 1).attention[2] < at(rising).attention[2]) --rising;
   const double G = all.after.association;
   to.set_all("all three learn", table, "G", G, "times the ceiling", G / 0.14, "rises", rising,
-             "above G", above_G, "above p1", above_p1);
+             "above G", above_G, "above u1", above_u1);
   to.claim_near("G at the end", G, 2.1129, 5e-4);
   to.claim("'walk' looks at itself",
            all.after.attention[2] > 0.95 && all.after.attention[0] < 0.05);
