@@ -13,8 +13,8 @@ page::Page live_page(const TextStory& story) {
   page.story = {
       .title = page.title,
       .lede =
-          "Birds walk slowly, cats walk quietly. To guess the next word, a model must look back "
-          "at the animal. Nobody tells it so. Watch it find out.",
+          "Birds walk slowly, cats walk quietly. To guess the next word, a model must look back. "
+          "Nobody tells it where. Watch it find out.",
       .sentence = watches()[0].sentence,
       .told =
           "It begins with random numbers, looks everywhere, and says anything at all. After a "

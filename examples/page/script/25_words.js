@@ -75,10 +75,11 @@ function reportError({unknown, message}) {
   box.textContent = unknown ? refusalOf(unknown) : message;
 }
 
-// The words that the story is about stand before the most frequent ones.
+// The words that the story is about stand before the most frequent ones, and no punctuation.
 function refusalOf(unknown) {
   const list = (words) => words.map(quoted).join(", ");
-  const known = [...new Set([...page.story.pairs.flat(), ...model.frequent])].slice(0, 12);
+  const known = [...new Set([...page.story.pairs.flat(), ...model.frequent])]
+    .filter((token) => model.kind !== "word" || /\p{L}/u.test(token)).slice(0, 12);
   return `The model has never read ${list(unknown)}. It knows ${list(known)} \u2026 The picture ` +
     "is still that of the sentence before.";
 }

@@ -24,6 +24,7 @@ function makeStage(id, choose) {
 
   // The words as large as they fit, but no smaller than 13 pixels: then the picture scrolls.
   const fit = (width, tokens) => {
+    svg.style.width = "0";  // its old width would keep the line wide
     const most = Math.max(19, Math.min(30, width / 22));
     line.classList.toggle("dense", tokens.length > 12);
     line.style.fontSize = most + "px";

@@ -3,9 +3,11 @@
 function makeNext(id) {
   const rows = new Map(), title = element("p", {class: "caption"});
   const list = element("ol", {class: "bars next", id, "aria-label": "What is likely to come next"});
+  const legend = element("p", {class: "caption"}, "\u2713 as in the text");
   const draw = (look, query) => {
     const isLast = query === look.tokens.length - 1, shown = look.next.slice(0, 5);
     const said = new Set(isLast ? look.said : []);
+    legend.style.visibility = shown.some(({word}) => said.has(word)) ? "visible" : "hidden";
     title.replaceChildren("after ", bdi(look.tokens[query], {class: "query-ink"}), " it says");
     for (const [word, {node}] of rows) {
       if (shown.some((next) => next.word === word)) continue;
@@ -22,7 +24,6 @@ function makeNext(id) {
       node.setAttribute("aria-posinset", place + 1);
     });
   };
-  const node = element("div", {class: "next-part"}, title, list,
-    element("p", {class: "caption legend"}, "\u2713 as in the text"));
+  const node = element("div", {class: "next-part"}, title, list, legend);
   return {node, draw};
 }

@@ -57,7 +57,7 @@ async function learn() {
   await learning.turn;
   if (!learning.isOn) return;
   await stopLearning();
-  await send({key: strongest(row())});
+  await send({isPicked: false});
 }
 
 // The step that is being made comes to its end.
@@ -160,11 +160,12 @@ function timePart() {
     const last = learning.events.slice(-4), steps = last.map((event) => event.step).join();
     if (events.dataset.steps !== steps) events.replaceChildren(...last.map(eventButton));
     events.dataset.steps = steps;
+    events.hidden = state.sentence !== page.story.sentence;  // they are about this one
     for (const one of events.children)
       one.setAttribute("aria-pressed", Number(one.dataset.step) === value);
     plot.redraw();
   });
-  const head = element("span", {}, "how wrong it is (", term("loss"), ") ", loss);
+  const head = element("span", {}, "how wrong it is, over the text (", term("loss"), ") ", loss);
   return element("div", {class: "time"}, element("p", {class: "caption time-head"}, head, step),
     element("div", {class: "curve-box"}, plot.node, slider), events);
 }

@@ -22,19 +22,22 @@ function storyNow() {
     return guess === null ?
       [`Before it learns: which ${unit()} should `, looker, " look at? ", bold("Click it.")] :
       ["You say ", key(guess), ". Now let it learn, and see."];
-  if (hidden.size > 0)
-    return ["Without ", [...hidden].map((j) => quoted(tokens[j] ?? "")).join(" and "),
-      " it has to guess: ", says, ". ", looker, " now looks at ", key(best), "."];
+  if (hidden.size > 0) {
+    const isWrong = isLast() && seen.said.length > 0 && !seen.said.includes(top.word);
+    return ["Without ", [...hidden].map((j) => quoted(tokens[j] ?? "")).join(" and "), " it says ",
+      says, isWrong && (top.p > 0.5 ? ": sure, but wrong" : ": wrong"), ". ", looker,
+      " now looks at ", key(best), "."];
+  }
   if (off.size > 0) return ["A head is off and brings nothing. It says ", says, "."];
   if (step < 0.06 * model.steps)
     return ["Random numbers: it looks everywhere, and says anything at all."];
-  if (isBirds && weights[best] < 0.5)
-    return ["It has learned what may follow ", looker, ", but not whose it is: ", says, "."];
+  const isStory = [state.sentence, swapped()?.sentence].includes(page.story.sentence);
+  if (isBirds && isStory && weights[best] < 0.5)
+    return ["It knows what may follow ", looker, ", but not that the animal decides: ", says, "."];
   if (isBirds && isOn && weights[best] < 0.8)
     return ["Now ", looker, " turns to ", key(best), "\u2026"];
   const isAsked = guess !== null && state.sentence === page.story.sentence;
-  const answer = !isAsked ? "" : guess === best ? " You said so." :
-    ` You had said ${quoted(tokens[guess] ?? "")}.`;
+  const answer = isAsked && ` You had said ${quoted(tokens[guess] ?? "")}.`;
   const j = hideable(), canHide = !isOn && !isStart(j) && j !== query;
   const hint = canHide && [" Hide ", key(j), j === best ? ", and see what is left." :
     ", and see whether it matters."];
@@ -44,9 +47,7 @@ function storyNow() {
 
 // A quiet line: what the page leaves out, or what the reader has set.
 function notesNow() {
-  const animals = page.story.pairs.flat(), isOther = animals.length > 0 && !swapped();
   return [...page.notices,
-    isOther && `The headline speaks of ${animals.join(" and ")}; this sentence has neither.`,
     isLast() && model.trains && seen.said.length === 0 &&
       "The text never has this beginning, so what the model says is a guess.",
     seen.cut > 0 && `It reads the last ${model.context} ${unit()}s, not the ${seen.cut} before.`,
@@ -87,17 +88,20 @@ const oneSpaced = (text) => (model.kind === "word" ? text.trim().replace(/\s+/g,
 
 // A picture of another sentence than the one that is typed says so.
 function markStale(typed) {
-  const isStale = oneSpaced(typed) !== oneSpaced(state.sentence);
+  const plain = (text) => oneSpaced(text).toLowerCase();
+  const isStale = plain(typed) !== "" && plain(typed) !== plain(state.sentence);
   document.querySelector("#first .figure").classList.toggle("stale", isStale);
 }
 
-// The sentence as it is typed: it is read when the model knows all of its words.
+// The sentence as it is typed: it is read when the model knows all of its words, if need be without
+// capitals.
 async function readSentence(text, isDone) {
-  const sentence = oneSpaced(text);
+  const sentence = oneSpaced(text), small = sentence.toLowerCase();
   forgetError();
-  if (sentence === "") return;
+  if (sentence === "") return markStale(text);
   const unknown = await engine.unknown(sentence);
   if (unknown.length === 0) await change({sentence});
+  else if ((await engine.unknown(small)).length === 0) await change({sentence: small});
   else {
     markStale(text);
     if (isDone || text.endsWith(" ") || unknown.length > 1) reportError({unknown});
@@ -179,7 +183,7 @@ function firstPart() {
   const note = element("p", {id: "note", class: "caption"});
   follow(() => {
     const {hasBegun, guess, isOn} = learning;
-    const [key, shown] = hasBegun ? [state.key, -1] : [-1, guess];
+    const [key, shown] = hasBegun && !isOn ? [state.key, -1] : [-1, guess];
     stage.draw(seen, {...state, key, guess: shown, goesOn: goesOn()});
     next.draw(seen, state.query);
     const story = element("p", {}, storyNow());
@@ -191,8 +195,9 @@ function firstPart() {
   return element("header", {id: "first"},
     element("h1", {}, page.story.title), element("p", {class: "lede"}, page.story.lede),
     element("div", {class: "card"}, element("div", {class: "figure"}, stage.node, next.node), told,
+      controls(),
       element("p", {id: "trouble", role: "alert", hidden: true, on: {click: forgetError}}), note,
-      controls(), timePart()), waysOn());
+      timePart()), waysOn());
 }
 
 // The ways on from the first screen: a lesson, if the page has the course, and two of its parts.

@@ -21,8 +21,8 @@ function gradientPart() {
   };
   const part = section("gradient", "Which way to learn",
     prose("For each score the engine computes a slope, the *gradient*: how the loss changes if " +
-      "the score rises a little. Training goes the way down. At the end all slopes are nearly 0: " +
-      "nothing is left to learn here."),
+      "the score rises a little. Training goes the way down, for all sentences at once. At the " +
+      "end these slopes cancel each other, or are nearly 0."),
     list, inWords, plot.node, element("label", {class: "slide"}, "nudge the score ", nudge));
   follow(async () => {
     const {layer, head, query, key} = state, asked = question();
@@ -31,11 +31,12 @@ function gradientPart() {
     const most = Math.max(...slopes.map(Math.abs), fullSlope);
     const visible = slopes.slice(0, isCausal() ? query + 1 : undefined);
     const hasFocus = list.contains(document.activeElement);
-    list.replaceChildren(...visible.map((slope, j) =>
+    const isTold = query < seen.tokens.length - 1 || seen.said.length > 0;
+    list.replaceChildren(...(isTold ? visible : []).map((slope, j) =>
       element("li", {}, pullButton(j, slope, most))));
-    if (hasFocus) list.children[key].firstChild.focus();
+    if (hasFocus && isTold) list.children[key].firstChild.focus();
     draw();
-    if (query === seen.tokens.length - 1 && seen.said.length === 0)
+    if (!isTold)
       inWords.textContent = "The text never has this beginning: there is no true next " + unit() +
         ", and so no slope.";
   }, part);

@@ -22,9 +22,9 @@ function lastLoss(losses) {
 function lossPart() {
   const list = element("ol", {class: "bars ladder"}), inWords = element("p", {class: "in-words"});
   const part = section("loss", "How wrong it is",
-    prose("The *loss* is how surprised the model is by the true next #. Tables that count each #, " +
-      "or what comes after the last few, need no attention: a model must sink below them. No " +
-      "fair model gets below the *floor*."), list, inWords);
+    prose("The *loss* is how surprised the model is by the true next #. Tables that only count, " +
+      "each # or what comes after the last few, are its rivals: a model that has learned is " +
+      "below them. No fair model gets below the *floor*."), list, inWords);
   follow(() => {
     const loss = lossNow(), all = ladder(), top = all[0].loss;
     list.replaceChildren(...all.map((one) =>

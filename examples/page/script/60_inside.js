@@ -26,8 +26,8 @@ function mapPart() {
   const plot = makePlot("The map of vectors", 400, (width) =>
     (map ? mapDots(width, map, [...lit, ...seen.ids], choose) : []));
   const part = section("map", "The map of #s",
-    prose("Each # has a vector (an *embedding*). Here they are in the plane that shows most of " +
-      "them. Those that are used alike move together."), plot.node, caption);
+    prose("Each # has a vector (an *embedding*). No plane shows all of their numbers; this one " +
+      "shows the most. Those that are used alike move together."), plot.node, caption);
   follow(async () => {
     const found = await engine.map();
     map = {...found, ...turned(found, map ?? found)};

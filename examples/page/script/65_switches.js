@@ -16,7 +16,7 @@ function switchesPart() {
   const ours = sidePicture("mine"), theirs = sidePicture("rival");
   const sideBySide = element("div", {class: "side-by-side"}, ours.node, theirs.node);
   const trouble = element("p", {role: "alert", class: "key-ink"});
-  let rival = null, look = null;
+  let rival = null, look = null, learned = null;  // learned: the engine whose look is drawn
 
   // The settings of the other model, and its name.
   const chosen = () => {
@@ -34,7 +34,6 @@ function switchesPart() {
         forms: {...(other?.settings ?? page.settings).forms, tied_qk: tie.checked}}};
   };
   const end = () => {
-    rival?.end();
     rival = null;
     sideBySide.classList.remove("live");
     train.textContent = "Train it beside this one";
@@ -44,23 +43,24 @@ function switchesPart() {
     else if (sizes.every(({input}) => input.reportValidity())) race(chosen());
   }, {class: "go", id: "train"});
   const race = async ({name, settings}) => {
-    const own = rival = makeEngine(), run = {name, losses: []}, {text} = page;
+    learned?.end();
+    const own = rival = learned = makeEngine(), run = {name, losses: []}, {text} = page;
     train.textContent = "Stop";
     sideBySide.classList.add("live");
     trouble.textContent = "";
     rivals.push(run);
     try {
+      if (!learning.isOn && state.step !== learning.last) await showStep(learning.last);
       const its = await own.begin(text, settings);
       for (let done = [null]; rival === own && text === page.text && done.length > 0;) {
-        const asked = {...question(), rows: {}, off: []};  // those are of this model
-        look = {...await own.look(asked, -1), run: its, text, title: titleOf(run)};
+        look = {run: its, text, title: titleOf(run)};
         await refresh();
         done = await own.step(Math.max(1, Math.round(its.steps / 80)));
         run.losses.push(...done);
         await new Promise(requestAnimationFrame);
       }
     } catch ({message, unknown}) {
-      run.losses = [];  // it has no bar
+      [run.losses, look] = [[], null];  // it has no bar and no picture
       trouble.textContent = name + ": " + (unknown ? "it never reads " + unknown : message);
     }
     if (rival === own) end();
@@ -70,7 +70,8 @@ function switchesPart() {
     for (const {id, input} of sizes) input.placeholder = current(id);
     sideBySide.hidden = look?.text !== page.text;
     if (sideBySide.hidden) return;
-    theirs.draw(look);
+    const asked = {...question(), rows: {}, off: []};  // those are of this model
+    theirs.draw({...look, ...await learned.look(asked, -1)});
     const title = titleOf({name: "this model", losses: [{step: state.step, loss: lossNow()}]});
     ours.draw({...await engine.look(question(), -1), run: model, title});
   }, sideBySide);
@@ -102,7 +103,10 @@ function sidePicture(id) {
   const picture = makeStage(id + "-stage"), next = makeNext(id + "-next"), title = element("h3");
   const draw = (look) => {
     const query = look.tokens.length - 1, {hidden} = state;
+    const nothing = (layers) => layers.map((heads) => heads.map((rows) => rows.map((row) =>
+      row.map(() => 0))));
     title.textContent = look.title;
+    if (look.run.without.includes("attention")) look.attention = nothing(look.attention);
     picture.draw(look, {layer: look.run.layers - 1, head: 0, query, key: -1, guess: -1, hidden});
     next.draw(look, query);
   };

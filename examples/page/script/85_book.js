@@ -133,7 +133,7 @@ function guessPart(lesson, show) {
       return element("form", {class: "controls", on: {submit}},
         element("label", {for: "guess-" + i}, rich(text, lesson)), input,
         element("button", {class: "go"}, "Guess"),
-        element("span", {class: "caption"}, "0.5 or 0,5"));
+        element("span", {class: "caption"}, "a number: 0.5 or 0,5"));
     }
     const row = choicesOf(choices.map((choice) => rich(choice, lesson)),
       choices.indexOf(given[i]), (at) => take(i, choices[at]));

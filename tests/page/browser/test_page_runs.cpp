@@ -62,8 +62,11 @@ TEST_CASE(
     check_steps(browser, {{"", "rivals.at(-1).losses.length === 3"}});
     CHECK(other_units(browser, unit) == "");
     check_quiet(browser);
-    browser.window(200, 900);  // turned, a screen still shows what looks
-    browser.until("t.one('#stage').scrollLeft > 0");
+    browser.evaluate("change({query: -1})");
+    browser.window(200, 900);  // turned, a screen still shows what looks, the last token
+    browser.until(
+        "(({scrollLeft, clientWidth}, {offsetLeft}) => offsetLeft > scrollLeft && "
+        "offsetLeft < scrollLeft + clientWidth)(t.one('#stage'), t.one('#stage .looks'))");
   }
 }
 
