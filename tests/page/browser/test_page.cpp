@@ -69,7 +69,7 @@ TEST_CASE("page: every part follows each change", "[page]") {
        {"t.put('#own', 'cats often walk')", "!t.isShown('#trouble') && t.top() === 'quietly'"},
        {"t.put('#time', 0)", "state.step === 0 && !t.one('.stale')"},
        {"t.click('#stage [data-key=\"2\"]')", "state.key === 2"},
-       {"t.click('#stage [data-key=\"1\"]')", "state.key === 1" + changed("cell gradient")},
+       {"t.click('#stage [data-key=\"1\"]')", "state.key === 1" + changed("cell")},
        {"t.click('#grid [data-query=\"2\"][data-key=\"0\"]')",
         "state.query === 2 && state.key === 0" + changed("arcs next grid cell gradient lens")}});
   check_quiet(browser);
