@@ -75,13 +75,19 @@ function reportError({unknown, message}) {
   box.textContent = unknown ? refusalOf(unknown) : message;
 }
 
-// The words that the story is about stand before the most frequent ones, and no punctuation.
+// The words that the story is about stand before the most frequent ones, and no punctuation; then
+// the line of the text that has most of the words that were typed.
 function refusalOf(unknown) {
   const list = (words) => words.map(quoted).join(", ");
   const known = [...new Set([...page.story.pairs.flat(), ...model.frequent])]
     .filter((token) => model.kind !== "word" || /\p{L}/u.test(token)).slice(0, 12);
-  return `The model has never read ${list(unknown)}. It knows ${list(known)} \u2026 The picture ` +
-    "is still that of the sentence before.";
+  const typed = document.getElementById("own").value.split(" ");
+  const lines = model.kind === "word" && typeof page.text === "string" ? page.text.split("\n") : [];
+  const common = (line) => line.split(" ").filter((word) => typed.includes(word)).length;
+  const like = lines.reduce((best, line) => common(line) > common(best) ? line : best, lines[0]);
+  return `The model has never read ${list(unknown)}. It knows ${list(known)} \u2026 ` +
+    (like ? `A line of its text begins: \u201c${like.split(" ", 6).join(" ")}\u201d. ` : "") +
+    "The picture is still that of the sentence before.";
 }
 
 function forgetError() {

@@ -3,7 +3,8 @@
 function makeNext(id) {
   const rows = new Map(), title = element("p", {class: "caption"});
   const list = element("ol", {class: "bars next", id, "aria-label": "What is likely to come next"});
-  const legend = element("p", {class: "caption"}, "\u2713 as in the text");
+  const legend = element("p", {class: "caption"}, "\u2713 as in the ",
+    element("a", {href: "#own-text"}, "text"));
   const draw = (look, query) => {
     const isLast = query === look.tokens.length - 1, shown = look.next.slice(0, 5);
     const said = new Set(isLast ? look.said : []);
