@@ -11,6 +11,7 @@
 #include "examples/fledge/train/source.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/support/options.h"
+#include "examples/support/table.h"
 #include "nn/generate/sampler.h"
 #include "nn/inspect/probes.h"
 
@@ -142,7 +143,7 @@ std::string shown(const std::string& text, bool raw) {
   if (raw) return text;
   std::string result;
   for (const std::string& line : support::split(text, '\n'))
-    result += support::printable(line) + "\n";
+    result += support::printable_line(line) + "\n";
   return result.substr(0, result.size() - (result.empty() ? 0 : 1));
 }
 

@@ -181,6 +181,12 @@ std::string wrapped(std::string_view text, int columns, int indent) {
   return lines;
 }
 
+std::string printable_line(std::string line) {
+  for (std::size_t tab = 0; (tab = line.find('\t')) != std::string::npos;)
+    line.replace(tab, 1, 8 - static_cast<std::size_t>(display_width(line.substr(0, tab))) % 8, ' ');
+  return printable(line);
+}
+
 std::string markup_escaped(std::string_view text) {
   std::string result;
   for (const char c : printable(text))

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "examples/fledge/attention.h"
 #include "examples/fledge/train/events.h"
 #include "examples/fledge/train/source.h"
 #include "examples/page/engine/excerpt.h"

@@ -401,7 +401,7 @@ std::string sample_rows(std::string_view text, int columns, int indent, int most
   int row = 0;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t line_end = std::min(text.find('\n', at), text.size());
-    std::string line = printable(text.substr(at, line_end - at));
+    std::string line = support::printable_line(std::string(text.substr(at, line_end - at)));
     at = line_end + 1;
     for (bool is_first = true; is_first || !line.empty(); is_first = false) {
       if (++row > most_rows) return rows + "\n" + margin + "...";

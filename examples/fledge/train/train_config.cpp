@@ -84,11 +84,11 @@ support::Options train_options(TrainConfig& config) {
   options.also_known_as("--activation --activation-function --hidden-act");
   options.add(
       "--with", "qk-norm|rms-norm|sink|exclusive|tied-qk,...", config.with,
-      "parts to add: RMS norm of each query and each key, or in place of layer norm; a learned score "
-      "of each head that lets it attend to nothing; each token's heads bring nothing in the "
-      "direction of its own value; one matrix for queries and keys",
+      "parts: qk-norm, RMS norm of each query and each key; rms-norm, in place of layer norm; sink, "
+      "a learned score of each head that lets it attend to nothing; exclusive, each token's heads "
+      "bring nothing in the direction of its own value; tied-qk, one matrix for queries and keys",
       {}, of_model);
-  options.also_known_as("--norm");
+  options.also_known_as("--norm --tie-qk");
   options.add("--key-heads", "N", sizes.recipe.key_heads,
               "heads of keys and values, which the heads share; 0: each its own", {0, 1000},
               of_model);
@@ -115,7 +115,8 @@ support::Options train_options(TrainConfig& config) {
       {0.01, 1e5}, of_model);
   options.add("--batch", "N", training.batch, "windows (with --lines: lines) in a step", {1, 1e6},
               lasting);
-  options.also_known_as("--batch-size --per-device-train-batch-size");
+  options.also_known_as(
+      "--batch-size --per-device-train-batch-size --accumulate --gradient-accumulation-steps");
   options.add("--lr", "X", schedule.rate,
               "highest learning rate; with --resume another from there on", {0, most}, may_change);
   options.also_known_as("--learning-rate");

@@ -43,7 +43,7 @@ void stages(LessonText& to) {
   const std::vector<Dim> tokens = birds::beginning(corpus, "birds sometimes walk");
   std::string ids;
   for (const Dim token : tokens) ids += " " + std::to_string(token);
-  to.set_all("sentences", corpus.train.documents(), "tokens", corpus.tokenizer.size(), "ids", ids);
+  to.set_all("tokens", corpus.tokenizer.size(), "ids", ids);
   const NoGrad no_grad;
   const LanguageModel& model = models.after;
   const Indices row = birds::beginning_row(corpus, "birds sometimes walk");

@@ -43,8 +43,7 @@ function switchesPart() {
     else if (sizes.every(({input}) => input.reportValidity())) race(chosen());
   }, {class: "go", id: "train"});
   const race = async ({name, settings}) => {
-    learned?.end();
-    const own = rival = learned = makeEngine(), run = {name, losses: []}, {text} = page;
+    const own = rival = makeEngine(), run = {name, losses: []}, {text} = page;
     train.textContent = "Stop";
     sideBySide.classList.add("live");
     trouble.textContent = "";
@@ -53,18 +52,22 @@ function switchesPart() {
       if (!learning.isOn && state.step !== learning.last) await showStep(learning.last);
       const its = await own.begin(text, settings);
       for (let done = [null]; rival === own && text === page.text && done.length > 0;) {
-        look = {run: its, text, title: titleOf(run)};
+        const before = learned;
+        [learned, look] = [own, {run: its, text, title: titleOf(run)}];
         await refresh();
+        if (before !== own) before?.end();  // now nobody waits for its answer
         done = await own.step(Math.max(1, Math.round(its.steps / 80)));
         run.losses.push(...done);
         await new Promise(requestAnimationFrame);
       }
     } catch ({message, unknown}) {
-      [run.losses, look] = [[], null];  // it has no bar and no picture
+      run.losses = [];  // it has no bar
+      if (learned === own) look = null;
       trouble.textContent = name + ": " + (unknown ? "it never reads " + unknown : message);
     }
     if (rival === own) end();
     await refresh();
+    if (learned !== own) own.end();
   };
   follow(async () => {
     for (const {id, input} of sizes) input.placeholder = current(id);

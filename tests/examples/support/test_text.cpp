@@ -56,6 +56,7 @@ TEST_CASE("text, sparkline and bar: what the functions say") {
   testing::check_given(
       FLEDGE_SOURCE_DIR "/tests/examples/support/shown.txt",
       {{"printable", [](auto& text) { return printable(text); }},
+       {"printable_line", [](auto& text) { return support::printable_line(text); }},
        {"quoted", [](auto& text) { return support::quoted(text); }},
        {"markup_escaped", [](auto& text) { return markup_escaped(text); }},
        {"shell_word", [](auto& text) { return shell_word(text); }},

@@ -60,6 +60,10 @@ TEST_CASE(
     browser.evaluate("t.put('#set-layers', 1); t.put('#set-steps', 3); t.click('#train')");
     browser.until("t.text('#train') === 'Train it beside this one'");
     check_steps(browser, {{"", "rivals.at(-1).losses.length === 3"}});
+    // Another one, begun from an earlier step, while the first is still shown.
+    browser.evaluate("showStep(0).then(() => { t.put('#set-steps', 2); t.click('#train'); })");
+    browser.until("rivals.length === 2 && t.text('#train') === 'Train it beside this one'");
+    check_steps(browser, {{"", "rivals.at(-1).losses.length === 2 && !t.isShown('#trouble')"}});
     CHECK(other_units(browser, unit) == "");
     check_quiet(browser);
     browser.evaluate("change({query: -1})");
