@@ -5,7 +5,7 @@
 const page = {};  // the data of the file
 // rows: {"layer,head,query": weights set by hand}; off: {"layer,head"}; hidden: positions.
 const state = {step: 0, sentence: "", hidden: new Set(), rows: {}, off: new Set(),
-  layer: 0, head: 0, query: -1, key: 0, isPicked: false};  // isPicked: the reader chose the key
+  layer: 0, head: 0, query: -1, key: 0, isKeyChosen: false};
 const engine = makeEngine();
 let model = null;  // the run, as the engine describes it
 let seen = null;   // the engine's last look: tokens, attention, next words, what the text says
@@ -55,15 +55,15 @@ function accept(now) {
   state.layer = Math.min(state.layer, model.layers - 1);
   state.head = Math.min(state.head, model.heads - 1);
   if (state.query < 0 || state.query > last) state.query = last;
-  if (!state.isPicked || state.key > (isCausal() ? state.query : last))
+  if (!state.isKeyChosen || state.key > (isCausal() ? state.query : last))
     state.key = strongest(row());
 }
 
 // Another sentence forgets what was changed in the last one.
 function change(values) {
   if (values.sentence !== undefined && values.sentence !== state.sentence)
-    Object.assign(state, {hidden: new Set(), rows: {}, query: -1, isPicked: false});
-  if (values.key !== undefined) state.isPicked = true;
+    Object.assign(state, {hidden: new Set(), rows: {}, query: -1, isKeyChosen: false});
+  if (values.key !== undefined) state.isKeyChosen = true;
   Object.assign(state, values);
   const drawn = refresh();
   writeAddress();

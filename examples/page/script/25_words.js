@@ -72,6 +72,7 @@ function reportError({unknown, message}) {
   const box = document.getElementById("trouble") ?? element("p", {id: "failed"});
   if (!box.isConnected) document.getElementById("page").prepend(box);
   box.hidden = false;
+  box.classList.toggle("everywhere", !unknown);  // an unknown word is told beside the sentence
   box.textContent = unknown ? refusalOf(unknown) : message;
 }
 

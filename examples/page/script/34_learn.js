@@ -57,7 +57,7 @@ async function learn() {
   await learning.turn;
   if (!learning.isOn) return;
   await stopLearning();
-  await send({isPicked: false});
+  await send({isKeyChosen: false});
 }
 
 // The step that is being made comes to its end.

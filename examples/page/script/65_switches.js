@@ -16,7 +16,7 @@ function switchesPart() {
   const ours = sidePicture("mine"), theirs = sidePicture("rival");
   const sideBySide = element("div", {class: "side-by-side"}, ours.node, theirs.node);
   const trouble = element("p", {role: "alert", class: "key-ink"});
-  let rival = null, look = null, learned = null;  // learned: the engine whose look is drawn
+  let rival = null, look = null, drawnEngine = null;
 
   // The settings of the other model, and its name.
   const chosen = () => {
@@ -52,8 +52,8 @@ function switchesPart() {
       if (!learning.isOn && state.step !== learning.last) await showStep(learning.last);
       const its = await own.begin(text, settings);
       for (let done = [null]; rival === own && text === page.text && done.length > 0;) {
-        const before = learned;
-        [learned, look] = [own, {run: its, text, title: titleOf(run)}];
+        const before = drawnEngine;
+        [drawnEngine, look] = [own, {run: its, text, title: titleOf(run)}];
         await refresh();
         if (before !== own) before?.end();  // now nobody waits for its answer
         done = await own.step(Math.max(1, Math.round(its.steps / 80)));
@@ -62,19 +62,19 @@ function switchesPart() {
       }
     } catch ({message, unknown}) {
       run.losses = [];  // it has no bar
-      if (learned === own) look = null;
+      if (drawnEngine === own) look = null;
       trouble.textContent = name + ": " + (unknown ? "it never reads " + unknown : message);
     }
     if (rival === own) end();
     await refresh();
-    if (learned !== own) own.end();
+    if (drawnEngine !== own) own.end();
   };
   follow(async () => {
     for (const {id, input} of sizes) input.placeholder = current(id);
     sideBySide.hidden = look?.text !== page.text;
     if (sideBySide.hidden) return;
     const asked = {...question(), rows: {}, off: []};  // those are of this model
-    theirs.draw({...look, ...await learned.look(asked, -1)});
+    theirs.draw({...look, ...await drawnEngine.look(asked, -1)});
     const title = titleOf({name: "this model", losses: [{step: state.step, loss: lossNow()}]});
     ours.draw({...await engine.look(question(), -1), run: model, title});
   }, sideBySide);
@@ -106,10 +106,9 @@ function sidePicture(id) {
   const picture = makeStage(id + "-stage"), next = makeNext(id + "-next"), title = element("h3");
   const draw = (look) => {
     const query = look.tokens.length - 1, {hidden} = state;
-    const nothing = (layers) => layers.map((heads) => heads.map((rows) => rows.map((row) =>
-      row.map(() => 0))));
     title.textContent = look.title;
-    if (look.run.without.includes("attention")) look.attention = nothing(look.attention);
+    if (look.run.without.includes("attention"))
+      look.attention.flat(2).forEach((weights) => weights.fill(0));
     picture.draw(look, {layer: look.run.layers - 1, head: 0, query, key: -1, guess: -1, hidden});
     next.draw(look, query);
   };

@@ -449,7 +449,7 @@ TEST_CASE("course: the numbers of a note's table stand in the output of a progra
       }
     }
   }
-  CHECK(compared > 70);
+  CHECK(compared > 74);
 }
 
 TEST_CASE("course: a lesson prints the meaning of each term that it introduces, as GLOSSARY.md") {

@@ -56,9 +56,11 @@ TEST_CASE("page: every part follows each change", "[page]") {
   const auto changed = [](const std::string& parts) { return " && t.changed('" + parts + "')"; };
   check_steps(
       browser,
-      {{"showStep(0)", "t.top() !== 'slowly'" + changed(all + " loss map time")},
+      {{"showStep(0)",
+        "t.top() !== 'slowly' && state.key === strongest(row())" + changed(all + " loss map time")},
        {"showStep(500)", "t.top() === 'slowly'" + changed(all + " loss map time")},
-       {"t.click('#hide')", "row()[1] === 0" + changed(all)},
+       {"t.click('#hide')",
+        "row()[1] === 0 && t.text('#say').includes('sure, but wrong')" + changed(all)},
        {"t.click('#undo')", "row()[1] > 0.9" + changed(all)},
        {"t.click('#other')", "t.top() === 'quietly'" + changed("say next grid cell lens")},
        {"t.put('#own', 'dogs sometimes walk')", "t.top() === 'proudly'" + changed("grid cell map")},
@@ -66,10 +68,16 @@ TEST_CASE("page: every part follows each change", "[page]") {
        {"t.put('#own', 'dragons walk ')",
         "/^[^\u2423]*\u201cdragons\u201d[^\u2423]*$/.test(t.text('#trouble'))"},
        {"", "t.isShown('#trouble') && t.one('.stale') && t.top() === 'proudly'"},
-       {"t.put('#own', 'cats often walk')", "!t.isShown('#trouble') && t.top() === 'quietly'"},
+       // The text has no such line, so there is no slope; and no capitals.
+       {"t.put('#own', 'Cats often walk')",
+        "!t.isShown('#trouble') && t.top() === 'quietly' && state.sentence === 'cats often walk' && "
+        "!t.one('.stale') && !t.one('.pulls li')"},
+       {"t.put('#own', 'my cats walk ')", "t.text('#trouble').includes('cats sometimes walk')"},
+       {"t.put('#own', '')", "!t.one('.stale') && state.sentence === 'cats often walk'"},
+       {"t.put('#own', 'birds sometimes walk')", "t.one('.pulls li')"},
        {"t.put('#time', 0)", "state.step === 0 && !t.one('.stale')"},
        {"t.click('#stage [data-key=\"2\"]')", "state.key === 2"},
-       {"t.click('#stage [data-key=\"1\"]')", "state.key === 1" + changed("cell")},
+       {"t.click('#stage [data-key=\"1\"]')", "state.key === 1" + changed("cell gradient")},
        {"t.click('#grid [data-query=\"2\"][data-key=\"0\"]')",
         "state.query === 2 && state.key === 0" + changed("arcs next grid cell gradient lens")}});
   check_quiet(browser);
@@ -129,6 +137,11 @@ TEST_CASE("page: it learns without a part, beside the first model", "[page]") {
   };
   CHECK(without("mask"));
   CHECK_FALSE(without("attention"));
+  // It looks at nothing, and reads the next sentence too.
+  check_steps(browser, {{"t.click('#other')",
+                         "t.text('#rival-stage').includes('cats') && "
+                         "[...document.querySelectorAll('#rival-stage .share')].every((share) => "
+                         "/^0/.test(share.textContent))"}});
   trained(
       "for (const name of ['mlp', 'tied_qk']) t.one(`#switches [name=${name}]`).checked = true; "
       "t.one('#set-heads').value = 2",

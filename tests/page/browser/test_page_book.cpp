@@ -27,6 +27,7 @@ TEST_CASE("page book: a lesson by its address, a guess, a figure, the next lesso
   };
   CHECK_THAT(guess("0.5"), StartsWith("you guessed 0.5; it is 0.986: that is an even split"));
   CHECK_THAT(guess("0.7"), StartsWith("you guessed 0.7; it is 0.986: the scores of the adj"));
+  CHECK(guess("98 %") == "you guessed 98 %, and it is 0.986.");
   CHECK(guess("0,98") == "you guessed 0,98, and it is 0.986.");
   CHECK(browser.is_true("location.hash.includes('attention/one_head=0%2C98')"));
 

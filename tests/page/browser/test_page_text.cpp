@@ -146,8 +146,12 @@ TEST_CASE("page text: an error of the engine is a sentence, and the page goes on
   // A file that is no run, dropped on the page.
   const Folder folder;
   write_file(folder / "bad.safetensors", "no run at all");
+  browser.evaluate("t.one('#own-text').scrollIntoView({behavior: 'instant'})");
   browser.drop("#own-text", folder / "bad.safetensors");
   browser.until("t.isShown('#trouble') && t.text('#trouble').length > 20");
+  CHECK(
+      browser.is_true("(({top, bottom}) => top >= 0 && bottom <= innerHeight)("
+                      "t.one('#trouble').getBoundingClientRect())"));
   check_steps(browser, {{"", "t.next() === last"}});
   browser.evaluate("t.click('#go')");  // it still trains
   browser.until("learning.last > 0 && learning.last < model.steps");
