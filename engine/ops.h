@@ -83,8 +83,8 @@ Tensor min(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
 /// Where the largest is along an axis, which disappears: the first of several, any NaN before all
 /// numbers. No gradient. Not over nothing.
 Indices argmax(const Tensor& x, int axis = -1);
-/// log Σ exp(x), computed without overflow. Where all x are −∞, so is y, and the slope is NaN.
-/// Throws ValueError for a sum over nothing.
+/// log Σ exp(x), computed without overflow. Where all x are −∞, so is y, and the slope is NaN;
+/// where one is ∞, so is y, and its own slope is NaN. Throws ShapeError for a sum over nothing.
 Tensor logsumexp(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
 /// y_i = x_0 + … + x_i along an axis, added one after the other.
 Tensor cumsum(const Tensor& x, int axis = -1);
@@ -178,7 +178,7 @@ Tensor rotate(const Tensor& x, Dim D, Dim heads, Dim first = 0, double base = 10
 // -- layers' ops: ops/layer_norm.cpp, rms_norm.cpp, embedding.cpp, cross_entropy.cpp, dropout.cpp --
 /// y = gain·x̂ + bias, x̂ = (x − mean) / √(variance + eps) over the last axis.      Ba et al. 2016
 /// x (…, C)   gain (C)   bias (C)     In float the variance overflows where |x − mean| passes 10¹⁹:
-/// y is then the bias; and an eps below 10⁻⁴⁵ is none.
+/// y is then the bias, or NaN where Σx overflows; and an eps below 10⁻⁴⁵ is none.
 Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, double eps = 1e-5);
 /// y = gain·x / √(mean(x²) + eps) over the last axis.                        Zhang & Sennrich 2019
 /// x (…, C)   gain (C)     In float mean(x²) overflows where |x| passes 10¹⁹: y is then 0.

@@ -1,7 +1,6 @@
 #include "engine/kernels/attention.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "engine/kernels/blocking.h"
 #include "engine/kernels/buffer.h"
@@ -183,11 +182,10 @@ void multiply_row(Real* x, Dim n, Real factor) {
 struct Total {
   Real top = Real(-infinity), sum = Real(0);
 
-  // Before the first key: a sink has the weight exp(scale·(top − top)), 1 or NaN. A top of −∞ stands
-  // for no sink, which a quotient below all floats is not.
+  // Before the first key: a sink has the weight exp(scale·(top − top)), 1 or NaN.
   explicit Total(const HeadSizes& sizes) {
     if (!sizes.has_sink()) return;
-    top = std::max(sizes.sink / sizes.scale, Real(std::numeric_limits<float>::lowest()));
+    top = sizes.sink_score();
     sum = exp(sizes.sink - sizes.sink);
   }
 

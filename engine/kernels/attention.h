@@ -5,6 +5,9 @@
 // see changes no number of its results. Next: attention.cpp.
 #pragma once
 
+#include <algorithm>
+#include <limits>
+
 #include "engine/real.h"
 
 namespace fledge::kernels {
@@ -26,6 +29,11 @@ struct HeadSizes {
   const IndexRange* spans = nullptr;  // of each query; both ends never decrease
   Real sink = Real(-infinity);        // a score that no value belongs to; −∞: none
   bool has_sink() const { return !(sink == Real(-infinity)); }
+  /// The sink as a score before scaling. A quotient beyond all numbers is the largest of its sign.
+  Real sink_score() const {
+    const Real most = std::numeric_limits<Real>::max();
+    return std::clamp(sink / scale, -most, most);
+  }
 };
 
 /// Into how many blocks the queries, or the keys, of a head are cut: at least one. Blocks are

@@ -153,7 +153,7 @@ void head(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v, S
   constexpr int most = size > 0 ? size : small_head_D;
   const Dim D = size > 0 ? size : sizes.D;
   Buffer scores(sizes.keys * lanes);
-  const Vec sink = splat(sizes.has_sink() ? sizes.sink / sizes.scale : Real(-infinity));
+  const Vec sink = splat(sizes.has_sink() ? sizes.sink_score() : Real(-infinity));
   for (Dim query = 0; query < sizes.queries; query += lanes) {
     const Queries near(sizes, query, size > 0);
     Vec queries[most], mixed[most] = {};
@@ -164,7 +164,8 @@ void head(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v, S
       store(scores.data() + j * lanes, s);
       top = larger(top, seen(s, splat(Real(-infinity))));
     });
-    if (sizes.has_sink()) total = exp_of_weight((sink - top) * sizes.scale);
+    if (sizes.has_sink())  // NaN for a sink of ∞
+      total = exp_of_weight((sink - top) * sizes.scale) * exp(sizes.sink - sizes.sink);
     near.each([&](Dim j, auto seen) {
       const Vec e = exp_of_weight((load(scores.data() + j * lanes) - top) * sizes.scale);
       total = seen(total + e, total);

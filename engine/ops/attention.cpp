@@ -223,7 +223,7 @@ Array AttentionHeads::sink_vjp(StridedRows y, StridedRows dy, const Real* log_su
         w = mean = Real(0);
         if (!sizes.has_sink() || sizes.spans[i].begin >= sizes.spans[i].end) continue;
         const Real* const sums = log_sums + ((b * heads + h) * queries + i) * 2;
-        w = exp((sizes.sink / sizes.scale - sums[0]) * sizes.scale - sums[1]);
+        w = exp((sizes.sink_score() - sums[0]) * sizes.scale - sums[1]);
         mean = kernels::dot(own_dy.data + i * own_dy.step, own_y.data + i * own_y.step, D);
       }
     }

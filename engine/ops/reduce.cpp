@@ -1,6 +1,7 @@
 // Sums, means, extremes and sums of exponentials over any axes; running sums along one.
 #include <algorithm>
 #include <functional>
+#include <limits>
 
 #include "engine/array_math.h"
 #include "engine/autograd.h"
@@ -132,8 +133,11 @@ Tensor logsumexp(const Tensor& x, const Axes& axes, bool keep_axes) {
   const Shape from = x.shape();
   const Axes over = axes_of(axes, from, "logsumexp");
   require(count_over(from, over) > 0, "logsumexp", "over nothing is not defined: got shape ", from);
+  const Real most = std::numeric_limits<Real>::max();
   const Array top = map(max(x.detach(), over, true).value(),  // ∞ − ∞ is not a number
-                        [](Real v) { return isfinite(v) ? v : Real(0); });
+                        [=](Real v) { return isfinite(v)   ? v
+                                             : v > Real(0) ? most
+                                                           : Real(0); });
   const Tensor y = log(sum(exp(x - top), over, true)) + top;
   return keep_axes ? y : reshape(y, without_axes(from, over));
 }

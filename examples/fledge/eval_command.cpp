@@ -69,7 +69,7 @@ Corpus corpus_again(const train::RunConfig& run, const std::string& folder) {
     throw support::InputError(
         support::quoted(folder) + " has no run of fledge train, so no text was held out",
         "name a text: fledge eval DIR FILE");
-  return read_corpus(train::text_of_run(run, folder), run.settings.corpus, run.tokenizer);
+  return train::usable_corpus(train::text_of_run(run, folder), run.settings, &run.tokenizer);
 }
 
 Measured measured(const std::string& folder, const Measure& how) {
@@ -150,6 +150,10 @@ std::string comparison(std::vector<Measured> all, const std::vector<Measured>& r
   if (!have_one([](const Measured& row) { return row.unknown.unknown; }))
     return rows_of(all).text(support::terminal_width(stdout)) +
            support::paragraph("Rows with other numbers of unknown symbols read other texts.");
+  if (!have_one([](const Measured& row) { return row.text.documents() > 0; }))
+    return rows_of(all).text(support::terminal_width(stdout)) +
+           support::paragraph(
+               "Some models read lines, others a stream: their losses do not compare.");
   const bool have_one_vocabulary =
       have_one([](const Measured& row) { return row.run.tokenizer.symbols(); });
   return rows_of(all).text(support::terminal_width(stdout)) +

@@ -5,6 +5,7 @@
 
 #include "examples/fledge/commands.h"
 #include "examples/fledge/train/report.h"
+#include "examples/fledge/train/run.h"
 #include "examples/fledge/train/source.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/support/options.h"
@@ -149,6 +150,7 @@ void write_folder(const std::string& path, const NamedFiles& files) {
 std::string training_file(const Folder& folder) {
   const train::SavedRun run = train::open_run(folder);
   const train::TrainConfig& settings = run.config.settings;
+  train::require_memory(settings, "export it without --training, or on a machine with more");
   const Corpus corpus = train::usable_corpus(train::text_of_run(run.config, folder.path()),
                                              settings, &run.config.tokenizer);
   return support::with_advice(

@@ -80,8 +80,8 @@ GenerateConfig generate_config(int argc, char** argv) {
 
   options.group("Inside");
   options.add("--attention", "", config.attention,
-              "where each head of attention looked in the last step; all heads as small pictures, "
-              "with what each head does");
+              "where each head of attention looked in the last step; its largest weights, and of a "
+              "single head a picture");
   options.add("--layer", "N", config.heads.layer,
               "show only this layer of --attention, counted from 0", {0, many});
   options.add("--head", "N", config.heads.head,
@@ -138,13 +138,21 @@ struct Task {
 /// Writes to stdout; a text may have zeros in it.
 void put(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
-/// A user's text for stdout: harmless on a terminal, its lines kept.
-std::string shown(const std::string& text, bool raw) {
-  if (raw) return text;
+/// A user's text for stdout: harmless on a terminal, its lines kept. What stands before it ends in
+/// `column`, which becomes the column where it ends itself.
+std::string shown(std::string_view text, bool raw, std::size_t& column) {
+  if (raw) return std::string(text);
   std::string result;
-  for (const std::string& line : support::split(text, '\n'))
-    result += support::printable_line(line) + "\n";
-  return result.substr(0, result.size() - (result.empty() ? 0 : 1));
+  for (;;) {
+    const std::size_t end = text.find('\n');
+    const std::string line = support::printable_line(text.substr(0, end), column);
+    result += line;
+    column += static_cast<std::size_t>(support::display_width(line));
+    if (end == std::string_view::npos) return result;
+    result += '\n';
+    column = 0;
+    text.remove_prefix(end + 1);
+  }
 }
 
 /// Reads the prompt. Throws InputError for one that the model cannot read.
@@ -473,10 +481,10 @@ Sample sample_of(const Task& task, Rng rng) {
   Sample sample;
   sample.ids = task.ids;
   sample.read = static_cast<Dim>(task.ids.size());
-  std::size_t printed = 0;  // bytes of the sample's text
+  std::size_t printed = 0, column = 0;  // bytes of the sample's text; where the screen's line ends
   const auto print_up_to = [&](std::size_t end) {
     if (!task.streams) return;
-    put(shown(sample.text.substr(printed, end - printed), task.raw));
+    put(shown(sample.text.substr(printed, end - printed), task.raw, column));
     std::fflush(stdout);
     printed = end;
   };
@@ -499,9 +507,9 @@ Sample sample_of(const Task& task, Rng rng) {
     const bool goes_on = end == std::string::npos;
     if (!goes_on) sample.text.resize(end);
     print_up_to(goes_on ? final_size(sample.text, stop) : end);
-    return goes_on;
+    return goes_on && std::ferror(stdout) == 0;
   };
-  if (task.streams) put(shown(task.prompt, task.raw));
+  if (task.streams) put(shown(task.prompt, task.raw, column));
   if (config.probs && !config.json) put(probabilities_title(task));
   generate(decoder, task.ids, config.tokens_out, config.choice, rng, take);
   print_up_to(sample.text.size());
@@ -580,7 +588,8 @@ void print(const Task& task, const Sample& sample) {
   if (config.json) {
     put(as_json(task, sample).text() + "\n");
   } else {  // the rest of the text, then what --attention, --probs and --why found
-    if (!task.streams) put(shown(task.prompt + sample.text, task.raw));
+    std::size_t column = 0;
+    if (!task.streams) put(shown(task.prompt + sample.text, task.raw, column));
     if (!(task.prompt + sample.text).ends_with('\n')) put("\n");
     if (config.probs) put("\n" + surprise_text(sample));
     if (config.attention) put("\n" + attention_text(task, sample));

@@ -283,7 +283,9 @@ int check_program(const std::string& command, const std::string& row, std::uint6
     std::printf("%s: ok: %s of y and dx in 3 calls, largest error %.1e\n", row.c_str(),
                 support::counted(found.elements, "element").c_str(), found.max_error);
   }
-  if (!is_right) support::say(stderr, "fledge gradcheck: " + command + ": " + found.problem, 4);
+  if (!is_right)
+    support::say(stderr, "fledge gradcheck: " + support::printable(command) + ": " + found.problem,
+                 4);
   return is_right ? 0 : 1;
 }
 

@@ -27,6 +27,9 @@ RunCurves read_curves(const std::string& folder) {
                                   train::log_file + " has no step of the run that is saved",
                               "plot it after its next save, or go on: fledge train --resume " +
                                   support::shell_word(folder));
+  if (run.damaged_lines > 0)
+    support::say(stderr, support::counted(run.damaged_lines, "damaged line") + " of " +
+                             support::quoted(Folder(folder).file(train::log_file)) + " left out.");
   run.name = folder;
   return run;
 }
@@ -129,6 +132,10 @@ int plot_command(int argc, char** argv) {
     text = support::plot_text(plot, support::terminal_width(stdout), static_cast<int>(height),
                               support::unicode_wanted(), paint);
     if (runs.size() > 1) text += "\n" + best_table(runs, paint);
+    if (std::any_of(runs.begin(), runs.end(),
+                    [&](const RunCurves& run) { return run.token != runs[0].token; }))
+      text +=
+          support::paragraph("Their tokens differ: compare bits per byte, fledge eval --on FILE.");
   }
   std::fputs(text.c_str(), stdout);
   return 0;

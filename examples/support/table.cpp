@@ -1,5 +1,7 @@
 #include "examples/support/table.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -10,10 +12,11 @@ namespace {
 /// The fields joined by commas, with a line end. A field with a comma, a quote or a line end stands
 /// in quotes, and its quotes are doubled.
 std::string csv_row(const std::vector<std::string>& fields) {
+  const bool on_terminal = isatty(STDOUT_FILENO) != 0;
   std::string row;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (i > 0) row += ',';
-    const std::string field = fledge::utf8_text(fields[i]);
+    const std::string field = on_terminal ? printable(fields[i]) : fledge::utf8_text(fields[i]);
     if (field.find_first_of(",\"\r\n") == std::string::npos) {
       row += field;
       continue;

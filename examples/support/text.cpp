@@ -17,10 +17,10 @@ struct Range {
 
 // Unicode 15: categories Mn, Me and Cf of the scripts in common use, vowels of conjoining Hangul.
 constexpr Range combining[] = {
-    {0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05C7}, {0x0610, 0x061A},  {0x064B, 0x065F},
-    {0x0670, 0x0670}, {0x06D6, 0x06ED}, {0x0900, 0x0902}, {0x093C, 0x093C},  {0x0941, 0x094D},
-    {0x0E31, 0x0E31}, {0x0E34, 0x0E3A}, {0x0E47, 0x0E4E}, {0x1160, 0x11FF},  {0x200B, 0x200F},
-    {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}, {0xE0100, 0xE01EF}};
+    {0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05C7}, {0x0610, 0x061A}, {0x064B, 0x065F},
+    {0x0670, 0x0670}, {0x06D6, 0x06ED}, {0x0900, 0x0902}, {0x093C, 0x093C}, {0x0941, 0x0948},
+    {0x094D, 0x094D}, {0x0E31, 0x0E31}, {0x0E34, 0x0E3A}, {0x0E47, 0x0E4E}, {0x1160, 0x11FF},
+    {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}, {0xE0100, 0xE01EF}};
 
 // UAX 11, classes W and F, and pictures shown two columns wide.
 constexpr Range wide[] = {{0x1100, 0x115F},   {0x2E80, 0xA4CF},  {0xA960, 0xA97F},
@@ -181,10 +181,18 @@ std::string wrapped(std::string_view text, int columns, int indent) {
   return lines;
 }
 
-std::string printable_line(std::string line) {
-  for (std::size_t tab = 0; (tab = line.find('\t')) != std::string::npos;)
-    line.replace(tab, 1, 8 - static_cast<std::size_t>(display_width(line.substr(0, tab))) % 8, ' ');
-  return printable(line);
+std::string printable_line(std::string_view line, std::size_t column) {
+  std::string shown;
+  for (std::size_t begin = 0, end = 0; end < line.size(); begin = end + 1) {
+    end = std::min(line.find('\t', begin), line.size());
+    const std::string part = printable(line.substr(begin, end - begin));
+    column += static_cast<std::size_t>(display_width(part));
+    shown += part;
+    if (end == line.size()) break;
+    shown.append(8 - column % 8, ' ');
+    column += 8 - column % 8;
+  }
+  return shown;
 }
 
 std::string markup_escaped(std::string_view text) {

@@ -45,8 +45,9 @@ std::string percent(double share);
 /// characters (C0, DEL, C1), bytes that are not UTF-8, and marks that change the writing direction.
 inline std::string printable(std::string_view text) { return fledge::escaped_text(text); }
 
-/// A line of a user's text, printable; tabs become blanks up to the next column that 8 divides.
-std::string printable_line(std::string line);
+/// A line of a user's text, printable; tabs become blanks up to the next column that 8 divides. What
+/// stands before it ends in `column`.
+std::string printable_line(std::string_view line, std::size_t column = 0);
 
 /// A user's text in a message: printable, at most 80 of its bytes, between quotes.
 inline std::string quoted(std::string_view text) { return fledge::in_quotes(text); }

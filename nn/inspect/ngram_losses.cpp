@@ -243,13 +243,14 @@ int best_history(const TokenText& train, Dim vocabulary, int most_history) {
   }
   if (measured.size() < 2) return 0;
   Tables tables(counted, measured, 0, vocabulary);
-  double least = tables.next_loss();
+  std::vector<double> losses{tables.next_loss()};
+  int best = 0;
   for (int history = 1; history <= most_history; ++history) {
-    const double loss = tables.next_loss();
-    if (loss > least - least_gain) return history - 1;
-    least = loss;
+    losses.push_back(tables.next_loss());
+    const double gain = losses[static_cast<std::size_t>(best)] - losses.back();
+    if (gain > least_gain * (history - best)) best = history;
   }
-  return most_history;
+  return best;
 }
 
 double least_loss(const TokenText& text) {
@@ -284,21 +285,28 @@ double least_loss(const TokenText& text) {
   return sum / predictions;
 }
 
-double copied_share(std::string_view sample_text, std::string_view train, std::size_t least) {
-  const std::string sample = with_single_blanks(sample_text), text = with_single_blanks(train);
+double copied_share(const std::vector<std::string>& samples, std::string_view train,
+                    std::size_t least) {
+  const std::string text = with_single_blanks(train);
   const std::size_t n = std::max<std::size_t>(least, 1);
-  std::unordered_map<std::string_view, bool> in_text;  // of each passage of the sample
-  each_passage(sample, n, [&](std::size_t, std::string_view passage) { in_text[passage] = false; });
+  std::vector<std::string> parts;
+  for (const std::string& sample : samples) parts.push_back(with_single_blanks(sample));
+  std::unordered_map<std::string_view, bool> in_text;  // of each passage of the samples
+  for (const std::string& part : parts)
+    each_passage(part, n, [&](std::size_t, std::string_view passage) { in_text[passage] = false; });
   each_passage(text, n, [&](std::size_t, std::string_view passage) {
     if (const auto found = in_text.find(passage); found != in_text.end()) found->second = true;
   });
-  std::size_t copied = 0, counted = 0, characters = 0;  // `counted` of them are done with
-  each_passage(sample, n, [&](std::size_t first, std::string_view passage) {
-    characters = first + n;
-    if (!in_text[passage]) return;
-    copied += characters - std::max(first, counted);
-    counted = characters;
-  });
+  std::size_t copied = 0, characters = 0;
+  for (const std::string& part : parts) {
+    std::size_t counted = 0;  // characters of this part that are done with
+    each_passage(part, n, [&](std::size_t first, std::string_view passage) {
+      if (!in_text[passage]) return;
+      copied += first + n - std::max(first, counted);
+      counted = first + n;
+    });
+    each_passage(part, 1, [&](std::size_t, std::string_view) { ++characters; });
+  }
   return copied > 0 ? static_cast<double>(copied) / static_cast<double>(characters) : 0;
 }
 

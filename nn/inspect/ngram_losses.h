@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,8 +32,8 @@ namespace fledge {
 std::vector<double> ngram_losses(const TokenText& train, const TokenText& test, Dim vocabulary,
                                  int most_history);
 
-/// The history that such tables should have: the longest up to which each further token lowers the
-/// loss on a tenth of this text, counted on the rest, by 0.001 nats or more. The tenth is the last one.
+/// The history that such tables should have, at most `most_history`: that of the lowest loss on the
+/// last tenth of this text, counted on the rest. A longer one must gain 0.001 nats by each token.
 int best_history(const TokenText& train, Dim vocabulary, int most_history);
 
 /// The least loss that a text allows. Where the same beginning goes on in different ways, even a
@@ -48,10 +49,11 @@ int best_history(const TokenText& train, Dim vocabulary, int most_history);
 /// without documents: a stream has only one beginning.
 double least_loss(const TokenText& text);
 
-/// How much of a sample occurs verbatim in the training text, what a model has memorised: the share
-/// of its characters in runs of at least `least` (0 counts as 1) that the text has too. Characters
-/// are code points of UTF-8; a byte that is not UTF-8 is one character. Several blanks (spaces, tabs,
-/// line ends) in a row count as one space, so no long run consists of blanks alone.
-double copied_share(std::string_view sample, std::string_view text, std::size_t least);
+/// How much of the samples occurs verbatim in the training text, what a model has memorised: the
+/// share of their characters in runs of at least `least` (0 counts as 1) that the text has too.
+/// Characters are code points of UTF-8; a byte that is not UTF-8 is one character. Several blanks
+/// (spaces, tabs, line ends) in a row count as one space, so no long run consists of blanks alone.
+double copied_share(const std::vector<std::string>& samples, std::string_view text,
+                    std::size_t least);
 
 }  // namespace fledge

@@ -48,9 +48,10 @@ Tensor softmax_with_sink(const Tensor& scores, const Mask& mask, const Tensor& s
   const VisibleTable table = mask.table(scores.shape(), "attend");
   const Array visible(scores.shape(), {table.begin(), table.end()});
   const Tensor shown = where(visible, scores, -infinity);
-  const Tensor zeros = Array::zeros(scores.shape().with(-1, 1));
-  // (…, H, T, 1). A sink of −∞ is none: a row without keys has the weights 0, not NaN.
-  const Tensor column = maximum(reshape(sink, {sink.size(), 1, 1}), -1e30) + zeros;
+  // (…, H, T, 1). A row without keys needs one finite score. Elsewhere a sink of −∞ is none.
+  const Array sees_some = sum(Tensor(visible), {-1}, true).value();
+  const Tensor column = maximum(reshape(sink, {sink.size(), 1, 1}),
+                                where(sees_some, Tensor(-infinity), Tensor(-1e30)));
   return slice(softmax(concat({shown, column}, -1)), -1, 0, scores.dim(-1));
 }
 
@@ -107,7 +108,7 @@ Tensor Attention::qkv(const Tensor& x, Dim first) const {
     std::fill_n(factors.write(), x.dim(-1), Real(std::sqrt(static_cast<double>(D))));
     y = y * Tensor(factors);
   }
-  return rotary_base > 0 ? rotate(y, D, count, first, rotary_base) : y;
+  return rotary_base != 0 ? rotate(y, D, count, first, rotary_base) : y;
 }
 
 // With u = v̂·√D, which is 0 where v is 0, (y·v̂)v̂ is u·mean(u ⊙ y).

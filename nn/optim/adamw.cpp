@@ -23,10 +23,11 @@ void check(const AdamWOptions& options) {
   not_negative("eps", options.eps);
   require<ValueError>(Real(options.eps) > Real(0), "AdamW", "eps must be positive: got ",
                       options.eps);
-  require<ValueError>(isfinite(Real(options.rate)) && isfinite(Real(options.rate * options.decay)),
-                      "AdamW", "the rate is too large for this number type: got ", options.rate);
   for (const double beta : {options.beta1, options.beta2})
     require<ValueError>(beta >= 0 && beta < 1, "AdamW", "both betas must be in [0, 1): got ", beta);
+  require<ValueError>(isfinite(Real(options.rate / (1 - options.beta1))) &&
+                          isfinite(Real(options.rate * options.decay)),
+                      "AdamW", "the rate is too large for this number type: got ", options.rate);
 }
 
 // The average β·old + (1 − β)·fresh, computed as a step from the term with the larger weight:

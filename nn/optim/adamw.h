@@ -21,8 +21,8 @@ struct AdamWOptions {
 class AdamW {
  public:
   /// `decay_factors` has one number per parameter, which multiplies options.decay; empty: all are
-  /// 1. Throws ValueError for a rate, eps or decay that is negative or not finite, eps = 0, a β
-  /// outside [0, 1), a factor outside [0, 1], a wrong number of factors, a constant among the
+  /// 1. Throws ValueError for a rate, eps or decay that is negative or not finite, eps = 0, a rate
+  /// or decay too large for the number type, a β outside [0, 1), a factor outside [0, 1], a wrong number of factors, a constant among the
   /// parameters, or one parameter twice.
   AdamW(std::vector<Tensor> parameters, AdamWOptions options,
         std::vector<double> decay_factors = {});

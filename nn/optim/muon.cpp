@@ -15,9 +15,9 @@ namespace {
 void check(const MuonOptions& options) {
   require<ValueError>(std::isfinite(options.times) && options.times >= 0, "Muon",
                       "times must be finite and not negative: got ", options.times);
-  require<ValueError>(isfinite(Real(options.times * options.adamw.rate)), "Muon",
-                      "the rate is too large for this number type: got ",
-                      options.times * options.adamw.rate);
+  const double rate = options.times * options.adamw.rate;
+  require<ValueError>(isfinite(Real(rate)) && isfinite(Real(rate * options.adamw.decay)), "Muon",
+                      "the rate is too large for this number type: got ", rate);
   require<ValueError>(options.momentum >= 0 && options.momentum < 1, "Muon",
                       "the momentum must be in [0, 1): got ", options.momentum);
 }
@@ -90,6 +90,8 @@ Muon::Muon(std::vector<Tensor> parameters, MuonOptions muon_options,
     const Shape& shape = parameters_[p].shape();
     Moments own;
     own.is_muon = true;
+    require<ValueError>(decay_factors[p] >= 0 && decay_factors[p] <= 1, "Muon", "parameter ", p,
+                        ": a factor of the decay must be in [0, 1]: got ", decay_factors[p]);
     require<ValueError>(
         shape.rank() == 2 && *std::min_element(columns.begin(), columns.end()) > 0 &&
             std::accumulate(columns.begin(), columns.end(), Dim{0}) == shape.dim(1),

@@ -57,9 +57,11 @@ enum class Finite { gradients, squares };
 void require_finite(const char* op, const std::vector<Tensor>& parameters,
                     const GradientParts& parts, Finite what);
 
-/// Makes a moment of zeros for a parameter that has its first gradient. It is called before any
-/// parameter changes, because memory may run out.
+/// Makes a moment of zeros for a parameter that has its first gradient, and one of its own where a
+/// copy of the optimiser shares it. It is called before any parameter changes, because memory may run
+/// out.
 inline void allocate_moment(Array& moment, const Tensor& p) {
+  if (moment.exists() && !moment.is_unique()) moment = moment.clone();
   if (!moment.exists() && p.has_grad()) moment = Array::zeros(p.shape());
 }
 

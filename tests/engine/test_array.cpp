@@ -230,3 +230,9 @@ TEST_CASE("a stream shows rows on lines, and leaves out the middle of what is lo
   CHECK(shown(Array::zeros({2, 0})) == "[] (2, 0)");
   CHECK((shown(Array()) == "no array" && shown(Tensor()) == "no array"));
 }
+
+TEST_CASE("a stream shows eight numbers whole") {
+  std::ostringstream out;
+  out << Array({8}, {1, 2, 3, 4, 5, 6, 7, 8});
+  CHECK(out.str() == "[1, 2, 3, 4, 5, 6, 7, 8]");
+}

@@ -257,7 +257,7 @@ const std::map<std::string, std::function<std::string(Text given, Text text)>> f
      [](Text given, Text text) {
        const std::size_t bar = text.find(" | ");
        return json_number(
-           copied_share(text.substr(0, bar), text.substr(bar + 3), std::stoul(given)));
+           copied_share({text.substr(0, bar)}, text.substr(bar + 3), std::stoul(given)));
      }},
     {"json number written",
      [](Text given, Text text) {

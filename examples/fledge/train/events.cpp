@@ -101,6 +101,7 @@ void add_event(RunCurves& run, const JsonValue& event) {
   const std::string type = event["type"].string();
   if (type == "start") {
     const JsonValue tables = event["baselines"];
+    run.token = event["token"].string();
     run.guessing = tables["uniform"].number();
     run.counting.clear();
     tables.each_member([&](const std::string& name, const JsonValue& loss) {
@@ -150,7 +151,7 @@ RunCurves curves_of_events(std::string_view lines) {
   for (const std::string& line : event_lines(lines)) try {
       add_event(run, read_json(line));
     } catch (const FormatError&) {
-      continue;  // of another program
+      ++run.damaged_lines;
     }
   return run;
 }

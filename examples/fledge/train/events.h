@@ -84,7 +84,7 @@ EventLine line_of(const Event& event);
 struct RunCurves {
   using Points = std::vector<std::pair<double, double>>;  // step and loss, in nats per token
 
-  std::string name;  // the folder
+  std::string name, token;  // the folder; "character"
   Points training, held_out;
   /// Of each step that was logged: step, loss, held-out loss, learning rate, norm of the gradients,
   /// as the log has them; "" for a number that is missing or not finite.
@@ -92,6 +92,7 @@ struct RunCurves {
   std::optional<double> guessing;        // ln V
   std::vector<double> counting;          // of tables with 0, 1, … tokens of history
   std::optional<double> overfits_since;  // a step, as the run said it
+  std::int64_t damaged_lines = 0;        // which are left out
 
   /// The lowest held-out loss (of training, if nothing is held out) and its step.
   std::optional<std::pair<double, double>> best() const;

@@ -162,8 +162,10 @@ std::string text_report(const Run& run) {
   if (!corpus.train.starts.empty()) text += ", " + counted(corpus.facts.documents, "line");
   if (corpus.tokenizer.kind() != Tokens::byte)
     text += ": " + counted(size(corpus.train) + size(corpus.valid), token) + ", " +
-            thousands(corpus.tokenizer.size()) + " different";
-  if (corpus.valid.size() > 0) text += "; " + thousands(size(corpus.valid)) + " are held out";
+            thousands(corpus.facts.symbols) + " different";
+  if (const Dim n = size(corpus.valid); n > 0)
+    text += "; " + thousands(n) + (n == 1 ? " is held out" : " are held out") +
+            (files.size() > 1 && corpus.valid.starts.empty() ? ", the last ones" : "");
   return text + ".";
 }
 
@@ -177,8 +179,8 @@ std::string split_report(const Run& run) {
     text = "The text is very short: the model soon knows it by heart.\n";
   if (facts.repeated_share > most_share)
     text += formatted("%.0f %%", 100 * facts.repeated_share) +
-            " of the held-out text stands in lines that the training text has too: the held-out "
-            "loss is too low. Remove repeated lines.\n";
+            " of the held-out text stands in lines that the training text has too, so its loss is "
+            "lower than that of a new text.\n";
   if (facts.unseen > 0)
     text += counted(facts.unseen, "held-out " + token_of(run)) + " never " +
             (facts.unseen == 1 ? "occurs" : "occur") + " in the training text.";
@@ -242,12 +244,18 @@ void forecast(Run& run) {
   const double last_steps = 2 * static_cast<double>(run.corpus.valid.size()) /
                             static_cast<double>(3 * training.batch * run.config.sizes.context);
   const double seconds = (static_cast<double>(left) * 1.1 + last_steps) * step;
-  run.screen->say(
-      "Training: " + counted(left, "step") + " of " + counted(training.batch, "window") +
-      formatted(", learning rate %g", training.schedule.rate) +
-      (training.optimizer == Optimizer::muon ? ", Muon" : ", AdamW") + run.chosen + ".");
+  run.screen->say("Training: " + counted(left, "step") + " of " +
+                  counted(training.batch, run.corpus.train.documents() > 0 ? "line" : "window") +
+                  formatted(", learning rate %g", training.schedule.rate) +
+                  (training.optimizer == Optimizer::muon ? ", Muon" : ", AdamW") + run.chosen +
+                  ".");
   run.screen->say("Forecast: " + clock_text(seconds) + " for " + counted(left, "step") + ", " +
                   formatted("%.0f MB of memory.", support::peak_megabytes()));
+}
+
+bool beats_all(double loss, const Baselines& rivals) {
+  const std::vector<double>& tables = rivals.counting;
+  return loss < std::min({rivals.uniform, tables.front(), tables.back()});
 }
 
 // The loss, and those of guessing and of the counting tables beside it.
@@ -270,39 +278,48 @@ std::string loss_report(const std::string& name, double loss, double bits,
   return text;
 }
 
-// Why the best table may be better than this model, and what helps.
+// Why guessing or a table is better than this model, and what helps.
 std::string why_not_beaten(const Run& run, double training) {
   const Corpus& corpus = run.corpus;
   const auto tokens = static_cast<double>(corpus.train.size());
   const std::string token = token_of(run);
-  const double each = tokens / static_cast<double>(corpus.tokenizer.size());
+  const double each = tokens / static_cast<double>(std::max<Dim>(corpus.facts.symbols, 1));
+  const std::vector<double>& tables = run.baselines.counting;
   if (corpus.facts.repeated_share > 0.5)
     return formatted("%.0f %%", 100 * corpus.facts.repeated_share) +
            " of the held-out characters are copies, and a table knows the training text by heart. "
-           "Without repeated lines the model is judged fairly: awk '!seen[$0]++' FILE.";
+           "Where each line stands for itself, this removes repeated ones:\n  "
+           "awk '!seen[$0]++' FILE >new.txt";
   if (tokens < tiny_tokens)
     return "The text is too short for a model: it learns from " + counted(tiny_tokens, token) +
            " and more.";
-  if (each < seldom)
-    return formatted(
-               "Each different %s stands %.0f times in the training text, too seldom for a "
-               "model: a longer text helps",
-               token.c_str(), each) +
-           (corpus.tokenizer.kind() == Tokens::byte ? "." : ", or --tokens byte.");
-  if (training > 0.98 * run.baselines.counting[0])
-    return "The training loss has stayed where a table without history is: another --lr may help.";
+  if (tables.front() > 1.02 * run.baselines.uniform)
+    return std::string("The held-out part is unlike the training text") +
+           (corpus.valid.starts.empty() ? ": --lines holds out lines from everywhere." : ".");
+  const std::string too_seldom = formatted(
+      "Each different %s stands %.0f times in the training text, too seldom for a model: a longer "
+      "text helps",
+      token.c_str(), each);
+  if (tables.size() == 1)
+    return each < seldom
+               ? too_seldom + "."
+               : "As far as tables see, what comes next does not depend on what came before.";
+  if (training > 0.98 * tables.front())
+    return "The training loss has stayed where a table without history is: more --steps or another "
+           "--lr may help.";
   if (run.store.kept_step() == run.store.step())
     return "The last step was the best, so more steps help: --steps " +
            std::to_string(2 * run.config.training.schedule.steps) + ".";
-  return training < 0.8 * run.baselines.counting.back()
+  if (each < seldom)
+    return too_seldom + (corpus.tokenizer.kind() == Tokens::byte ? "." : ", or --tokens byte.");
+  return training < 0.8 * tables.back()
              ? "The model begins to know its training text by heart: a longer text helps."
              : "What the last tokens decide, a table counts exactly; a larger --width may help.";
 }
 
 std::string copied_report(const std::vector<std::string>& samples, const Corpus& corpus) {
   const std::string text = corpus.tokenizer.decode(corpus.train.tokens);
-  std::string all, report;
-  for (const std::string& sample : samples) all += sample + '\x01';  // no stretch goes over it
+  std::string report;
   if (corpus.train.documents() > 0) {
     const std::vector<std::string_view> lines = lines_of(text);
     const std::unordered_set<std::string_view> known(lines.begin(), lines.end());
@@ -313,7 +330,7 @@ std::string copied_report(const std::vector<std::string>& samples, const Corpus&
              (found == 1 ? "stands in the training text as it is."
                          : "stand in the training text as they are.");
   }
-  const double copied = copied_share(all, text, long_stretch);
+  const double copied = copied_share(samples, text, long_stretch);
   if (!report.empty() && copied == 0) return report;
   report += (report.empty() ? "" : "\n") + formatted("%.0f %%", 100 * copied) +
             " of these samples stand in the training text too, in passages of " +
@@ -322,7 +339,7 @@ std::string copied_report(const std::vector<std::string>& samples, const Corpus&
     constexpr std::size_t enough = 20'000;  // bytes
     const std::string held_out = corpus.tokenizer.decode(corpus.valid.tokens).substr(0, enough);
     report += formatted("; of the held-out text %.0f %%",
-                        100 * copied_share(held_out, text, long_stretch));
+                        100 * copied_share({held_out}, text, long_stretch));
   }
   return report + ".";
 }
@@ -332,9 +349,10 @@ void report_kept(const Run& run, double best_loss, double last_loss) {
   std::string text;
   if (run.holds_out())
     text = formatted("Best held-out loss %.4f at step ", best_loss) + thousands(kept) + ". ";
-  text += !run.store.has_folder() ? "Nothing was saved: add -o run."
-          : run.holds_out()       ? "These weights are saved in "
-                                  : "The weights of step " + thousands(kept) + " are saved in ";
+  text += !run.store.has_folder() ? std::string("Nothing was saved") +
+                                        (run.config.texts.empty() ? ": add -o run." : ".")
+          : run.holds_out() ? "These weights are saved in "
+                            : "The weights of step " + thousands(kept) + " are saved in ";
   if (run.store.has_folder()) text += printable(run.config.folder()) + ".";
   if (kept != run.store.step())
     text += formatted(" The weights of the last step score %.4f.", last_loss);
@@ -401,7 +419,7 @@ std::string sample_rows(std::string_view text, int columns, int indent, int most
   int row = 0;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t line_end = std::min(text.find('\n', at), text.size());
-    std::string line = support::printable_line(std::string(text.substr(at, line_end - at)));
+    std::string line = support::printable_line(text.substr(at, line_end - at));
     at = line_end + 1;
     for (bool is_first = true; is_first || !line.empty(); is_first = false) {
       if (++row > most_rows) return rows + "\n" + margin + "...";
@@ -481,7 +499,7 @@ void report_result(Run& run) {
                cheating_report(token));
   else
     screen.say_lines(loss_report(of_loss, shown, bits, run.baselines, token));
-  if (of_held_out && !sees_later_tokens(run) && !(shown < run.baselines.counting.back()))
+  if (of_held_out && !sees_later_tokens(run) && !beats_all(shown, run.baselines))
     screen.say(why_not_beaten(run, training));
   report_kept(run, best, last);
   report_samples(run, kept);

@@ -24,9 +24,7 @@ using support::counted, support::formatted, support::printable, support::thousan
 
 // How a run begins.
 
-namespace {
-
-void require_memory(const TrainConfig& config) {
+void require_memory(const TrainConfig& config, const std::string& advice) {
   const double bytes =
       4 * numbers_of_step(config.sizes, static_cast<double>(config.training.batch));
   if (bytes <= machine_memory()) return;
@@ -34,8 +32,10 @@ void require_memory(const TrainConfig& config) {
       support::Exit::failed,
       formatted("a step needs about %.0f MB of memory, this machine has %.0f MB", bytes / 1e6,
                 machine_memory() / 1e6),
-      "use smaller --width, --layers, --context or --batch");
+      advice);
 }
+
+namespace {
 
 // The tokens of a new run's text, made with the tokenizer of the model it begins with, if any. Sets
 // what follows from them: the vocabulary, and the options that are not given, which `chosen` says.
@@ -211,7 +211,7 @@ std::unique_ptr<Run> set_up(TrainConfig config) {
                            : new_corpus(config, text, base ? &base->tokenizer() : nullptr, chosen);
   if (!settings) settings = RunConfig{config, corpus.tokenizer, text.size(), hash_of(text)};
   std::vector<WordPair> pairs = pairs_to_watch(config, corpus.tokenizer);
-  require_memory(config);
+  require_memory(config, "use smaller --width, --layers, --context or --batch");
   Rng weights(config.training.seed);
   LanguageModel model(config.sizes, weights);
   if (base) take_weights(model, base->model);
@@ -239,7 +239,7 @@ constexpr Dim sample_tokens = 80;
 
 // Ctrl-C: the first interrupts the running step, and the run saves; the second ends the program. A hangup
 // counts as the first only: a terminal that closes may send it twice, from the kernel and from the
-// shell.
+// shell. So does SIGPIPE: the program that reads the output has ended.
 
 std::atomic<int> received_signal{0};  // 0: none
 static_assert(
@@ -247,12 +247,13 @@ static_assert(
 
 void request_stop(int signal) {
   int none = 0;
-  if (!received_signal.compare_exchange_strong(none, signal) && signal != SIGHUP)
+  if (!received_signal.compare_exchange_strong(none, signal) && signal != SIGHUP &&
+      signal != SIGPIPE)
     _exit(128 + signal);
 }
 
-/// During its lifetime SIGINT, SIGTERM and SIGHUP request a stop; at other times they end the
-/// program.
+/// During its lifetime SIGINT, SIGTERM, SIGHUP and SIGPIPE request a stop; at other times they end
+/// the program.
 class StopSignals {
  public:
   StopSignals() {
@@ -267,8 +268,8 @@ class StopSignals {
   /// Ends the program with the signal it received, so that a calling shell script stops too.
   [[noreturn]] static void end_by_signal() {
     const int number = received_signal;
-    set_handlers(SIG_DFL);
     std::fflush(nullptr);
+    set_handlers(SIG_DFL);
     raise(number);
     _exit(128 + number);  // in case the signal is blocked
   }
@@ -278,7 +279,8 @@ class StopSignals {
     struct sigaction action {};
     action.sa_handler = handler;
     action.sa_flags = SA_RESTART;  // restart interrupted write() calls
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    sigfillset(&action.sa_mask);   // one after the other
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
       struct sigaction before {};
       sigaction(signal, nullptr, &before);
       // Do not change an ignored signal (nohup).
@@ -358,19 +360,19 @@ void finish(Run& run) {
 
 // The interrupted work has ended already.
 [[noreturn]] void stop_early(Run& run) {
-  std::signal(SIGPIPE, SIG_IGN);  // the run must be saved even if the output pipe is closed
   Screen& screen = *run.screen;
   screen.finish();
   const std::string folder = printable(run.config.folder());
+  const bool is_unread = received_signal == SIGPIPE;
   const std::string when =
-      "Stopping after " +
+      (is_unread ? "The output is read no more. Stopping after " : "Stopping after ") +
       (run.is_saved ? std::string("the last step") : "step " + std::to_string(run.store.step()));
   if (!run.store.has_folder()) {
-    screen.warn(when + ". Nothing was saved: add -o DIR.");
+    screen.warn(when + ". Nothing was saved" + (run.config.texts.empty() ? ": add -o DIR." : "."));
   } else if (run.is_saved) {
     screen.warn(when + ". All is saved in " + folder + ".");
   } else {
-    screen.warn(when + " (Ctrl-C again to quit at once).");
+    screen.warn(when + (is_unread ? "." : " (Ctrl-C again to quit at once)."));
     run.store.save(true);
     screen.warn("Saved in " + folder + ". Continue with: " + resume_command(run.config));
   }

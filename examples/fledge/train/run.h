@@ -45,6 +45,8 @@ struct Run {
   bool is_saved = false;  // all steps are saved, and only the reports remain
 };
 
+/// Throws CommandError if a step of this model needs more memory than the machine has.
+void require_memory(const TrainConfig& config, const std::string& advice);
 /// Reads the text, makes or loads the model, and locks the folder. Throws InputError, FileError or
 /// CommandError.
 std::unique_ptr<Run> set_up(TrainConfig config);

@@ -54,23 +54,26 @@ bool is_text(const fs::path& path) {
 
 void add_folder(const std::string& folder, std::set<std::string>& files) {
   std::error_code error;
-  const std::size_t before = files.size();
+  bool has_text = false;
   fs::recursive_directory_iterator entry(folder, error);
   for (const fs::recursive_directory_iterator end; !error && entry != end; entry.increment(error)) {
     std::error_code unknown;
     const bool is_below = entry->is_directory(unknown);
     if (is_hidden(entry->path()) || (is_below && is_folder_of_a_model(entry->path())))
       entry.disable_recursion_pending();
-    else if (entry->is_regular_file(unknown) && is_text(entry->path()))
+    else if (entry->is_regular_file(unknown) && is_text(entry->path())) {
       files.insert(entry->path().lexically_normal().string());
+      has_text = true;
+    }
     if (std::ssize(files) > most_text_files) refuse_many(folder);
   }
   if (error)
     throw InputError("cannot read " + support::quoted(folder) + ": " + error.message(),
                      "name the files themselves");
-  if (files.size() == before)
-    throw InputError("there is no text file in the folder " + support::quoted(folder),
-                     "name a text file");
+  if (!has_text)
+    throw InputError(
+        "there is no text file in the folder " + support::quoted(folder),
+        "name a text file; a file with NUL bytes, as UTF-16 has, does not count as text");
 }
 
 // The file in the same folder that was most likely meant, or "".
@@ -135,7 +138,7 @@ std::string read_text_file(const std::string& path, const FileRules& rules, std:
                            std::int64_t before, std::int64_t total) {
   try {
     if (rules.most > 0 && total > rules.most && path != "-") {
-      const ByteSource file(Descriptor(AT_FDCWD, path, O_RDONLY | O_CLOEXEC), path);
+      const ByteSource file(Descriptor(AT_FDCWD, path, O_RDONLY | O_NONBLOCK), path);
       return pieces_of(file, std::min(static_cast<std::int64_t>(file.size()), size), before, total,
                        rules.most);
     }
@@ -177,6 +180,10 @@ void require_utf8(const std::string& text, const std::string& file, const FileRu
     throw InputError(name + " is " + encoding + ", not UTF-8",
                      "convert it: iconv -f " + encoding + " -t UTF-8" +
                          (file == "-" ? "" : " " + shell_word(file)) + " > new.txt");
+  if (text.starts_with("\x1F\x8B"))
+    throw InputError(
+        name + " is packed with gzip",
+        "unpack it: gunzip" + (file == "-" ? "" : " <" + shell_word(file)) + " >new.txt");
   if (const std::size_t wrong = first_not_utf8(text); wrong != std::string::npos)
     throw InputError(name + " is not UTF-8 at byte " + std::to_string(wrong) +
                          (is_part ? " of what is read (--read)" : ""),
@@ -273,7 +280,7 @@ std::string unknown_list(const UnknownSymbols& found) {
   }
   if (!meant.empty() && (is_one || !can_skip))
     throw InputError(problem, "nearest by spelling: " + support::quoted(meant));
-  if (can_skip)
+  if (can_skip && found.unknown < found.all)
     throw InputError(problem, "--skip-unknown leaves " + std::string(is_one ? "it" : "them") +
                                   " out; the model knows " + known);
   throw InputError(problem,
@@ -281,14 +288,19 @@ std::string unknown_list(const UnknownSymbols& found) {
 }
 
 // The training part of the text is empty, and `valid` is a share of it.
-[[noreturn]] void refuse_short(const std::string& text, bool lines, const std::string& name) {
+[[noreturn]] void refuse_short(const std::string& text, const CorpusOptions& options,
+                               const std::string& name) {
+  const bool lines = options.reading == Reading::lines;
   std::int64_t count = lines ? std::ssize(lines_of(text)) : 0;
   if (!lines)
     for (std::size_t at = 0; at < text.size(); at += code_point_at(text, at).bytes) ++count;
-  throw InputError(
-      name + " has " + counted(count, lines ? "line" : "character") +
-          ": too few to train on and to hold a part out",
-      lines ? "name a text with at least 100 lines" : "name a text with at least 1,000 characters");
+  const std::string least = lines ? "100 lines" : "1,000 characters";
+  throw InputError(name + " has " + counted(count, lines ? "line" : "character") +
+                       ": too few to train on and to hold a part out",
+                   count < (lines ? 100 : 1000) ? "name a text with at least " + least
+                   : options.tokens == Tokens::word && !lines
+                       ? "use a smaller --valid, or --tokens char if it has few words"
+                       : "use a smaller --valid");
 }
 
 // read_corpus(), whose errors name the text here, not the function. `tokenizer`: of a model, or null.
@@ -301,7 +313,7 @@ Corpus corpus_of(const std::string& text, const std::string& name, const CorpusO
     refuse_unknown(error, *tokenizer, text, name, can_skip);
   } catch (const ValueError& error) {
     if (dynamic_cast<const NothingToTrain*>(&error) && options.valid < 1)
-      refuse_short(text, options.reading == Reading::lines, name);
+      refuse_short(text, options, name);
     const std::string problem = error.what();  // "read_corpus: ..."
     throw InputError(name + problem.substr(problem.find(": ")), what_to_do);
   }

@@ -57,7 +57,7 @@ std::string name_of_files(const std::vector<std::string>& files);
 
 /// What to do if a text for a model of characters is not UTF-8.
 inline constexpr const char* not_utf8_advice =
-    "the model reads characters: convert it, such as with iconv -f latin1 -t utf-8";
+    "the model reads characters: convert it, such as with iconv -f WINDOWS-1252 -t UTF-8";
 
 /// The text that the options name, or the built-in text.
 FileText read_text(const TrainConfig& config);

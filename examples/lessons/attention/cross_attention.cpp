@@ -46,13 +46,6 @@ void lesson(LessonText& to) {
   to.claim("diagonal", *least > 0.5);
 }
 
-void with_seed(LessonText& to, Dim seed) {
-  const Indices unseen = reader::unseen_texts();
-  const Reader model = backwards(static_cast<std::uint64_t>(seed));
-  to.set_all("map", map_of(mean_weights(model, unseen)), "right",
-             reader::accuracy(model, unseen)[0]);
-}
-
-const LessonProgram program({lesson}, {{"--seed", with_seed, {1, 1e6}}});
+const LessonProgram program({lesson}, {});
 
 }  // namespace fledge::lessons

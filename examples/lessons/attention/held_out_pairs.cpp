@@ -155,18 +155,6 @@ void many_seeds(LessonText& to) {
   to.claim("control", mixed_right < 45);
 }
 
-/// The held-out sentences of another seed.
-void with_seed(LessonText& to, Dim seed) {
-  Rng rng(static_cast<std::uint64_t>(seed));
-  const Split split = drawn_split(rng, false);
-  const LanguageModel model = trained_model(split.read, rng);
-  std::string lines;
-  for (const Sentence& out : split.held_out)
-    lines += "   '" + out.text() + "' was not read: p of the verb " +
-             formatted("%.2f\n", verb_probability(model, out));
-  to.set("sentences", lines);
-}
-
-const LessonProgram program({one_seed, many_seeds}, {{"--seed", with_seed, {1, 1e6}}});
+const LessonProgram program({one_seed, many_seeds}, {});
 
 }  // namespace fledge::lessons

@@ -1,7 +1,6 @@
 // Linear attention: a sum over all pairs of key and value is one matrix, so the table of weights is
 // never made. The delta rule corrects this matrix, where linear attention only adds to it.
 #include "examples/lessons/vocabulary.h"
-#include "nn/optim/adamw.h"
 
 namespace fledge::lessons {
 
@@ -127,78 +126,6 @@ void how_many(LessonText& to) {
   to.set("recalled", table);
 }
 
-// -- learning: six pairs of random animals and verbs; then the newest verb of one animal ----------
-
-constexpr Dim animals = 4, pairs = 6;
-
-struct Texts {
-  Indices animal, verb;      // (B, pairs)
-  Indices question, answer;  // (B)
-};
-
-Texts random_texts(Dim count, Rng& rng) {
-  std::vector<Dim> animal, verb, question, answer;
-  for (Dim b = 0; b < count; ++b) {
-    Dim newest[animals] = {};
-    for (Dim j = 0; j < pairs; ++j) {
-      animal.push_back(rng.below(animals)), verb.push_back(rng.below(3));
-      newest[animal.back()] = verb.back();
-    }
-    question.push_back(animal[animal.size() - 1 - static_cast<std::size_t>(rng.below(pairs))]);
-    answer.push_back(newest[question.back()]);
-  }
-  return {{{count, pairs}, animal}, {{count, pairs}, verb}, {{count}, question}, {{count}, answer}};
-}
-
-/// A key for each animal, a value for each verb, and a way from values to logits: all learned.
-struct Reader {
-  Tensor key, value, out;
-
-  explicit Reader(Rng& rng)
-      : key(parameter(normal({animals, 4}, rng))),
-        value(parameter(normal({3, 4}, rng))),
-        out(parameter(normal({4, 3}, rng))) {}
-  Tensor logits(Memory memory, const Texts& texts) const {
-    const Tensor keys = unit_rows(key);
-    const Tensor S = memory(embedding(keys, texts.animal), embedding(value, texts.verb));
-    const Tensor q = reshape(embedding(keys, texts.question), {texts.question.shape()[0], 1, 4});
-    return matmul(reshape(matmul(q, S), {texts.question.shape()[0], 4}), out);
-  }
-};
-
-/// The share of 500 new texts that a reader answers after 200 steps.
-double learned(Memory memory, std::uint64_t seed) {
-  Rng rng(seed);
-  const Reader reader(rng);
-  minimise(AdamW({reader.key, reader.value, reader.out}, {.rate = 0.03}), 200, [&] {
-    const Texts texts = random_texts(64, rng);
-    return cross_entropy(reader.logits(memory, texts), texts.answer);
-  });
-  const Texts unseen = random_texts(500, rng);
-  const std::vector<double> logits = numbers(reader.logits(memory, unseen));
-  int right = 0;
-  for (Dim b = 0; b < 500; ++b) {
-    const auto from = logits.begin() + 3 * b;
-    right += std::max_element(from, from + 3) - from == unseen.answer[b] ? 1 : 0;
-  }
-  return right / 500.0;
-}
-
-void what_is_learned(LessonText& to) {
-  double least = 1, most = 0, sum = 0;
-  const int solved = count_seeds(10, [&](std::uint64_t seed) {
-    const double added = learned(sum_of_pairs, seed), corrected = learned(delta_rule, seed);
-    most = std::max(most, added), least = std::min(least, corrected), sum += added / 10;
-    return corrected > 0.99;
-  });
-  to.set_all("mean", 100 * sum, "most", 100 * most, "least",
-             least == 1 ? std::string("all of them") : formatted("at least %.1f", 100 * least));
-  to.claim_rate("learned", solved, 10, 9);
-  to.claim("cannot", most < 0.9);
-}
-
-const LessonProgram program({same_sum, one_key_twice, weights_without_a_table, how_many,
-                             what_is_learned},
-                            {});
+const LessonProgram program({same_sum, one_key_twice, weights_without_a_table, how_many}, {});
 
 }  // namespace fledge::lessons

@@ -4,9 +4,7 @@
 
 namespace fledge::lessons {
 
-constexpr std::array players{"rock", "paper", "scissors"};  // each one beats the one before it
-
-/// Row i has a 1 for the player that i beats.
+/// Row i has a 1 for the player that i beats, of rock, paper and scissors the one before it.
 Tensor victims() { return Array({3, 3}, {0, 0, 1, 1, 0, 0, 0, 1, 0}); }
 
 /// M⁻¹ of a matrix (2, 2): M·M⁻¹ is the identity matrix.
@@ -102,19 +100,6 @@ void one_matrix_in_between(LessonText& to) {
   to.claim("made from two", farthest(matmul(C, slice(S, 0, 0, 2)), S) < 1e-12);
 }
 
-/// The weights that one matrix, and two, learn from other random numbers.
-void with_seed(LessonText& to, std::int64_t seed) {
-  for (const auto& [name, sides] : {std::pair("one", Sides::tied), {"two", Sides::untied}}) {
-    const Tensor learned = learned_weights(sides, static_cast<std::uint64_t>(seed));
-    std::string lines;
-    for (const Dim i : {0, 1, 2})
-      lines += formatted("   %-9s gives rock, paper, scissors", players[std::size_t(i)]) +
-               text_of(row(learned, i)) + "\n";
-    to.set(name, lines);
-  }
-}
-
-const LessonProgram program({game, symmetric_scores, one_matrix_in_between},
-                            {{"--seed", with_seed, {1, 1e6}}});
+const LessonProgram program({game, symmetric_scores, one_matrix_in_between}, {});
 
 }  // namespace fledge::lessons

@@ -80,7 +80,7 @@ TEST_CASE("attention with shared keys and with sinks is its small ops, whatever 
 }
 
 TEST_CASE("a sink takes its share, and less or more than any number of a float can say") {
-  for (const Dim D : {2, 9}) {
+  for (const Dim D : {2, 9, 16}) {
     // Of equal scores 0 and a sink of log 3, one of n keys weighs 1/(n + 3).
     const Array sink({1}, {std::log(3.0)}), q = Array::zeros({4, D}), v = Array::ones({4, D});
     const Array y = attention(q, q, v, 1, causal(), sink).value();
@@ -96,6 +96,13 @@ TEST_CASE("a sink takes its share, and less or more than any number of a float c
         pass([](const Tensors& x) { return attention(x[0], 2, causal()); }, {qkv}, dy);
     const Pass never = pass_with(-infinity), hardly = pass_with(-1e4), always = pass_with(1e4);
     for (const double b : {-1e38, -3.4e38}) CHECK(close(pass_with(b).y, none.y));
+    for (const double b : {1e38, 3.4e38}) {
+      CHECK(same_numbers(pass_with(b).y, Array::zeros(dy.shape())));
+      CHECK(same_numbers(pass_with(b).dx[1], Array::zeros({2})));
+    }
+    const Array blind = Array::ones({3, D}), keys = Array::ones({2, D}), least({1}, {-3.4e38});
+    const Array first = attention(blind, keys, keys, 1, causal(), least).value();
+    CHECK(value_of(first[0]) == 0);  // it sees no key
     CHECK((same_bits(never.y, none.y) && same_bits(never.dx[0], none.dx[0])));
     CHECK((close(hardly.y, none.y) && close(hardly.dx[0], none.dx[0], 1e-5)));
     CHECK((close(always.y, Array::zeros(dy.shape())) &&

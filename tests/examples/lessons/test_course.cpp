@@ -268,7 +268,7 @@ TEST_CASE("course: what the lessons say to try runs, in 80 columns") {
       check_layout(lines_of(result.out));
       ++commands;
     }
-  CHECK(commands == 27);
+  CHECK(commands == 23);
 }
 
 TEST_CASE("course: each lesson leaves JSON for the page, and names the lesson behind it") {

@@ -57,6 +57,7 @@ TEST_CASE("text, sparkline and bar: what the functions say") {
       FLEDGE_SOURCE_DIR "/tests/examples/support/shown.txt",
       {{"printable", [](auto& text) { return printable(text); }},
        {"printable_line", [](auto& text) { return support::printable_line(text); }},
+       {"printable_line from column 3", [](auto& text) { return printable_line(text, 3); }},
        {"quoted", [](auto& text) { return support::quoted(text); }},
        {"markup_escaped", [](auto& text) { return markup_escaped(text); }},
        {"shell_word", [](auto& text) { return shell_word(text); }},

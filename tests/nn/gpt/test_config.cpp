@@ -225,3 +225,18 @@ TEST_CASE(
       if (hidden == 0) CHECK(stored == expected);
     }
 }
+
+TEST_CASE("model config: tied queries and keys, a head of its own and dropout come back") {
+  for (const bool is_llama : {false, true}) {
+    LanguageModelSizes sizes{
+        .vocabulary = 10, .context = 4, .layers = 1, .heads = 2, .width = 8, .dropout = 0.25};
+    if (is_llama) sizes.recipe = llama(), sizes.bias = Bias::without;
+    sizes.recipe.tie_qk = true;
+    CHECK(read_config(config_json(sizes, {}, {})).sizes.recipe.tie_qk);
+    if (is_llama) continue;
+    const JsonValue json = read_json(config_json(sizes, {}, {}));
+    CHECK(json["embd_pdrop"].number() == 0.25);
+    sizes.recipe.head = OutputHead::own;
+    CHECK_FALSE(read_json(config_json(sizes, {}, {})).has("tie_word_embeddings"));
+  }
+}

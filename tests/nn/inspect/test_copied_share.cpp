@@ -38,10 +38,15 @@ TEST_CASE("copied_share: what looking for every substring finds") {
     const std::string sample = text_of_letters(rng, rng.below(40), letters);
     const std::string text = text_of_letters(rng, rng.below(80), 1 + rng.below(letters + 1));
     const auto least = static_cast<std::size_t>(1 + rng.below(12));
-    REQUIRE(copied_share(sample, text, least) == share_by_definition(sample, text, least));
+    REQUIRE(copied_share({sample}, text, least) == share_by_definition(sample, text, least));
   }
 }
 
+TEST_CASE("copied_share: of several samples it is that of all their characters, each for itself") {
+  CHECK(copied_share({"abc", "xyz"}, "abcxyz", 3) == 1);
+  CHECK(copied_share({"ab", "cxyzzz"}, "abcxyz", 4) == 0.5);
+}
+
 TEST_CASE("copied_share: one byte again and again takes no longer than words") {
-  CHECK(copied_share(std::string(20'000, 'a'), std::string(1'000'000, 'a'), 30) == 1);
+  CHECK(copied_share({std::string(20'000, 'a')}, std::string(1'000'000, 'a'), 30) == 1);
 }

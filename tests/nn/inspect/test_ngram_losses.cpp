@@ -162,7 +162,11 @@ TEST_CASE("the best history is as long as what decides, and 0 where nothing does
   CHECK(best_history(stream(noise), 5, 8) <= 1);
   CHECK(best_history(stream(third), 5, 8) >= 2);
   CHECK(best_history(stream({0, 1, 0}), 2, 8) == 0);  // too short for a tenth
-  TokenText documents;                                // 1 1 or 2 2
+  std::vector<Dim> spaced{0, 2, 1, 2};  // each number is decided by two before it, over spaces
+  while (spaced.size() < 2000)
+    spaced.insert(spaced.end(), {(spaced[spaced.size() - 2] + spaced[spaced.size() - 4]) % 2, 2});
+  CHECK(best_history(stream(spaced), 3, 8) == 4);
+  TokenText documents;  // 1 1 or 2 2
   for (int d = 0; d < 100; ++d) {
     const Dim token = 1 + rng.below(2);
     documents.starts.push_back(documents.tokens.size());
@@ -171,6 +175,10 @@ TEST_CASE("the best history is as long as what decides, and 0 where nothing does
   documents.starts.push_back(documents.tokens.size());
   documents.tokens.push_back(0);
   CHECK(best_history(documents, 3, 8) >= 1);
+  TokenText few{{}, {0, 7, 14, 21, 28, 35}};  // the last of five is a tenth of them
+  for (int d = 0; d < 5; ++d) few.tokens.insert(few.tokens.end(), {0, 1, 2, 1, 2, 1, 2});
+  few.tokens.push_back(0);
+  CHECK(best_history(few, 3, 8) >= 1);
 }
 
 TEST_CASE("tables refuse what cannot be counted") {

@@ -221,3 +221,25 @@ TEST_CASE("the control of a pair stands beside b before an a, in some document")
   CHECK(control_of({{3, 1, 0, 2}, {}}, 4, 12, 0, 1) == 3);  // a stream begins with no boundary
   CHECK(control_of(text, 6, 12, 2, 1) == 5);  // only 1 and the boundary are before 2: any token
 }
+
+TEST_CASE("first look: of every recipe it is what the first layer computes") {
+  for (const Recipe& recipe :
+       {Recipe{}, Recipe{.sink = Sink::learned}, Recipe{.exclusive = Exclusive::own_value},
+        Recipe{.key_heads = 1}, Recipe{.window = 2}, Recipe{.mask = Masking::none}}) {
+    Rng rng(1);
+    LanguageModel model(
+        {.vocabulary = 5, .context = 6, .layers = 1, .heads = 2, .width = 8, .recipe = recipe},
+        rng);
+    redraw(model, 2);
+    const NoGrad no_grad;
+    const Indices ids({1, 6}, Ids{1, 2, 3, 4, 0, 1});
+    const FirstLook look = first_look(model, ids);
+    const Block& block = model.h[0];
+    CHECK(same_bits(look.weights.value(), model.forward_with_weights(ids).weights[0].value()));
+    const Tensor x = model.embed(ids), y = x + block.attn.c_proj(look.passed);
+    CHECK(close((y + block.mlp(block.ln_2(y))).value(), block(x, model.mask()).value()));
+    CHECK(look.values.shape() == look.passed.shape());
+    const double seen = recipe.mask == Masking::none ? 5 : recipe.window > 0 ? 2 : 4;
+    CHECK(watch_pair(model, {{1, 2, 3, 4, 0, 1}, {}}, 4, 3).chance == 1 / seen);
+  }
+}

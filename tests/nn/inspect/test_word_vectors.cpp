@@ -74,3 +74,11 @@ TEST_CASE("a map of two tokens is a line, one of what does not vary is zeros") {
     CHECK(token_map(same).share == 0);
   }
 }
+
+TEST_CASE("the most similar pair of many tokens is not lost") {
+  Rng rng(1);
+  Array table = random_uniform({1'500, 3}, -1, 1, rng);
+  for (Dim c = 0; c < 3; ++c) table.write()[c] = table.write()[3 + c] = Real(c + 1);
+  const auto found = most_similar_pairs(table, 1);
+  CHECK((found[0].a == 0 && found[0].b == 1));
+}

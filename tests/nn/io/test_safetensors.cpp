@@ -330,3 +330,15 @@ TEST_CASE("what could not be read again is not stored") {
   CHECK_THAT(refused({{"a", x}, {"b", x}, {"a", x}}), ContainsSubstring("'a' occurs twice"));
   CHECK_THAT(refused({{"__metadata__", x}}), ContainsSubstring("'__metadata__' occurs twice"));
 }
+
+TEST_CASE("a tensor that is read in several pieces comes back, and a bad number in it is named") {
+  Array x = uniform({70'000}, 3), y(x.shape());
+  const auto read = [&y](const Array& numbers) {
+    const std::string bytes = stored_bytes({{"x", numbers}});
+    read_numbers(bytes, stored_header(bytes).tensors.at(0), y.write());
+  };
+  read(x.clone());
+  CHECK(same_bits(x, y));
+  x.write()[66'000] = Real(std::numeric_limits<double>::quiet_NaN());
+  CHECK(refuses<FormatError>([&] { read(x); }, "number 66000 is not"));
+}

@@ -251,6 +251,11 @@ TEST_CASE("attention: what does not fit is refused") {
   Attention odd(6, {2, 1}, rng);
   odd.rotary_base = 100;
   CHECK(refuses<ValueError>([&] { odd(uniform({2, 6}, 1)); }, "Attention", "even", "6 / 2"));
+  Attention turned(4, 2, rng);
+  for (const double base : {-1.0, 0.5, not_a_number}) {
+    turned.rotary_base = base;
+    CHECK(refuses<ValueError>([&] { turned(uniform({2, 4}, 1)); }, "rotate", "base"));
+  }
   const Attention attention(4, 2, rng);
   for (const Shape& wrong : {Shape{2, 3, 5}, Shape{4}})
     CHECK(refuses<ShapeError>([&] { attention(Array::zeros(wrong)); }, "Attention", "4",
@@ -300,6 +305,11 @@ TEST_CASE("a bias that hides keys is a mask, and dropout leaves the returned wei
       x, causal(), {.dropout = Dropout(0.5), .mode = Mode::training(drops)});
   CHECK(same_bits(dropped.weights.value(), masked.weights.value()));
   CHECK_FALSE(same_bits(dropped.output.value(), masked.output.value()));
+  // However low all scores are, a sink of −∞ is none.
+  const Array low({1}, {-1e31}), none({2}, {-infinity, -infinity}), nothing = Array::zeros({0, 4});
+  CHECK(attend(uniform({2, 4}, 1), nothing, nothing, 2, {}, {.sink = none}).output.size() == 8);
+  CHECK(same_bits(attend(x, x, x, 2, causal(), {.bias = low}).weights.value(),
+                  attend(x, x, x, 2, causal(), {.sink = none, .bias = low}).weights.value()));
   CHECK(refuses<ShapeError>(
       [&] {
         attention.forward_with_weights(x, {}, {.bias = Array::ones({3, 4, 4})});

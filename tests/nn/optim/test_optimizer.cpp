@@ -317,6 +317,7 @@ TEST_CASE("AdamW: the defaults are the papers', and settings that make no sense 
   if (in_float) {  // there it is 0, and infinite
     CHECK(refuses<ValueError>(made({.eps = 1e-50}), "AdamW: eps", "got 1e-50"));
     CHECK(refuses<ValueError>(made({.rate = 1e39}), "AdamW: the rate", "got 1e+39"));
+    CHECK(refuses<ValueError>(made({.rate = 1e38}), "AdamW: the rate", "got 1e+38"));
   }
   const auto factors = [](std::vector<double> list) {
     return [list] {
@@ -369,6 +370,19 @@ TEST_CASE("AdamW: with its moments restored it goes on in the same bits") {
     CHECK(same_bits(second.a.value(), whole.a.value()));
     CHECK(same_bits(second.b.value(), whole.b.value()));
   }
+}
+
+TEST_CASE("a copy of an optimiser keeps its moments, and hinders no step of the other") {
+  TwoWeights pair;
+  Sgd sgd({pair.a}, {.momentum = 0.9});
+  pair.step(0);
+  sgd.step();
+  const AdamW copy = pair.adamw;
+  Sgd other = sgd;
+  const Array before = copy.moments()[0].m;
+  CHECK_NOTHROW(pair.step(1));
+  CHECK_NOTHROW((sgd.step(), other.step()));
+  CHECK(same_bits(copy.moments()[0].m, before));
 }
 
 TEST_CASE("AdamW: moments that no steps give are refused, and change nothing") {
@@ -525,4 +539,14 @@ TEST_CASE("a schedule refuses what is no schedule") {
   CHECK(refuses<ValueError>(rate({.final_ratio = not_a_number}), "0 to 1", "got nan"));
   CHECK(refuses<ValueError>(rate({.warmup = 6, .steps = 5}), "5 steps", "got 6"));
   CHECK(refuses<ValueError>(rate({.warmup = -1, .steps = 5}), "5 steps", "got -1"));
+}
+
+TEST_CASE("clip_gradients: to a norm near the smallest float, and not above it") {
+  const double least = in_float ? 1e-38 : 1e-30;  // a norm that Real rounds away, or not
+  for (const double g : {1e-3, 1.1e-3, 1.3e-3, 1.7e-3, 2.3e-3}) {
+    const Tensor p = parameter(Array::ones({100'000}));
+    p.set_grad(Array::full({100'000}, Real(g)));
+    clip_gradients({p}, least);
+    CHECK(clip_gradients({p}, infinity) <= (in_float ? least : least * (1 + 1e-15)));
+  }
 }

@@ -299,3 +299,12 @@ TEST_CASE("tokenizer json: lists that no training writes end at their limit") {
   CHECK_THAT(refused_json(list(merges, "[0,0]", most_symbols + 1)),
              ContainsSubstring("merges[1000000] ") && EndsWith("1,000,000"));
 }
+
+TEST_CASE("bpe: a model without a row for the token that ends texts has none") {
+  Tokenizer tokens(BytePairs(), {{"<|endoftext|>", 256, false, true}});
+  CHECK(tokens.end_of_text() == std::optional<Dim>(256));
+  tokens.limit_to(200);
+  CHECK_FALSE(tokens.end_of_text().has_value());
+  tokens.limit_to(250);
+  CHECK(tokens.size() == 200);
+}

@@ -166,3 +166,9 @@ TEST_CASE("tokenizer files: damaged files are accepted or refused with a place, 
   CHECK(accepted > rounds / 60);
   CHECK(refused > rounds / 30);
 }
+
+TEST_CASE("tokenizer files: the token that begins texts is named") {
+  Tokenizer tokens(BytePairs(), {{"<|endoftext|>", 256, false, true}});
+  tokens.set_marks({256, {256}, {}});
+  CHECK_THAT(tokenizer_files(tokens, 8).at(1).second, ContainsSubstring("bos_token"));
+}

@@ -199,7 +199,8 @@ TEST_CASE("mean_loss: some of the windows are batches that are evenly spaced") {
                                             {1, 3, {0, 2, 5}},
                                             {2, 4, {0, 1, 4, 5}},
                                             {3, 2, {0, 1, 2}},
-                                            {3, 4, {0, 1, 2, 3, 4, 5}}})
+                                            {3, 4, {0, 1, 2, 3, 4, 5}},
+                                            {3, 100, {0, 1, 2, 3, 4, 5, 6, 7}}})
     CHECK(mean_loss(model, c.train, batch, most) ==
           Approx(mean_of_windows(model, c.train, chosen)).epsilon(1e-6));
 }
@@ -445,4 +446,40 @@ TEST_CASE("mean_loss: interrupted before any batch, however small the model is")
     CHECK_THROWS_AS(mean_loss(model, corpus.train, 1), Interrupted);
   }
   CHECK(mean_loss(model, corpus.train, 1) == whole);
+}
+
+TEST_CASE("trainer: betas and the rate of Muon are those of the options") {
+  const Corpus c = corpus();
+  const auto numbers_with = [&](Optimizer optimizer, auto change) {
+    TrainerOptions chosen = options(20);
+    chosen.optimizer = optimizer;
+    change(chosen);
+    Trainer trainer(model_of(c), c.train, chosen);
+    for (int i = 0; i < 3; ++i) trainer.step();
+    return numbers(trainer.model());
+  };
+  const auto none = [](TrainerOptions&) {};
+  const auto adamw = numbers_with(Optimizer::adamw, none);
+  CHECK(numbers_with(Optimizer::adamw, [](auto& o) { o.beta1 = 0.5; }) != adamw);
+  CHECK(numbers_with(Optimizer::adamw, [](auto& o) { o.beta2 = 0.5; }) != adamw);
+  CHECK(numbers_with(Optimizer::muon, [](auto& o) { o.muon_times = 1; }) !=
+        numbers_with(Optimizer::muon, none));
+}
+
+TEST_CASE("trainer: what is held has no gradient, so that clipping does not count it") {
+  LanguageModelSizes sizes{.vocabulary = 5, .context = 4, .layers = 1, .heads = 1, .width = 4};
+  sizes.recipe.learned.v = Learning::none;
+  Rng rng(1);
+  const LanguageModel model(sizes, rng);
+  const Tensor& weight = model.h[0].attn.c_attn.weight;
+  weight.set_grad(Array::ones({4, 12}));
+  HeldParameters(model).change_gradients();
+  for (Dim i = 0; i < 48; ++i) CHECK(weight.grad()[i] == Real(i % 12 < 8 ? 1 : 0));
+}
+
+TEST_CASE("trainer: the largest number counts without its sign; a gradient says where it goes") {
+  CHECK(largest_number({{"a", Array({2}, {1, -5})}, {"b", Array({1}, {3})}}) == "5 in a");
+  const Tensor w = parameter(Array::zeros({2}));
+  CHECK(first_not_finite({{"w", w}}, [&] { backward(sum(sqrt(w))); }) ==
+        "first in the gradient that 'sqrt' gives to w, shape (2), element 0");
 }

@@ -156,3 +156,17 @@ TEST_CASE("training export: what other programs cannot repeat is refused") {
   const Trainer trainer(model_of(c), text, options(9));
   CHECK(refuses<ValueError>([&] { training_bytes(trainer, {}); }, "training_bytes", "16777216"));
 }
+
+TEST_CASE("training export: Muon's settings, and no held-out text in which nothing is guessed") {
+  const Corpus c = corpus();
+  TrainerOptions chosen = options(9);
+  chosen.optimizer = Optimizer::muon;
+  chosen.muon_times = 3;
+  const std::string bytes = training_bytes(Trainer(model_of(c), c.train, chosen), {{1}, {}});
+  const StoredHeader header = stored_header(bytes);
+  for (const StoredTensor& tensor : header.tensors) CHECK(tensor.name != "valid.tokens");
+  const JsonValue training = read_json(header.text("training"));
+  CHECK(training["muon"].boolean());
+  CHECK(training["muon_times"].number() == 3);
+  CHECK(training["momentum"].number() == 0.95);
+}
