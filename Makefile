@@ -44,7 +44,7 @@ help-maintainers:
 	@echo 'make format       lay out the sources with clang-format'
 	@echo 'make lint         clang-format and clang-tidy, without a change to any file'
 	@echo 'make planted      plant known bugs one by one; the checks must catch each (half an hour)'
-	@echo 'make nightly      what takes long: every float, kernels for other instructions'
+	@echo 'make nightly      what takes long: every float, other instructions, make asan'
 	@echo 'make kills        training, killed 200 times, ends in the bytes of a run that was not'
 	@echo 'make faults       every system call of a run fails once, is killed or loses its power'
 	@echo 'make asan         the tests under AddressSanitizer and UndefinedBehaviorSanitizer'
@@ -124,6 +124,7 @@ nightly:
 	@$(BUILD)/tests/tests32 '[.nightly]'
 	@$(BUILD)/tests/tests_dual '[.nightly]'
 	@.ci/nightly $(BUILD)
+	@CXX=clang++ $(MAKE) asan
 
 kills:
 	$(built_tests) tests_examples
@@ -149,7 +150,7 @@ peers:
 	$(need) && .ci/peers $(BUILD) "$(OPTIONS)" $(PEERS) $(ARGS)
 
 asan:
-	$(checked) $(BUILD)/asan "$(TEST_OPTIONS) -DFLEDGE_SANITIZE=address,undefined"
+	$(checked) $(BUILD)/asan "$(TEST_OPTIONS) -DFLEDGE_SANITIZE=address,undefined" "$(ONLY)"
 
 tsan:
 	$(checked) $(BUILD)/tsan "$(TEST_OPTIONS) -DFLEDGE_SANITIZE=thread"

@@ -18,7 +18,7 @@ namespace {
 using Gradient = std::vector<double>;
 
 const Gradient right_gradient{0.31, -1.7, 2.9, 0.83, -0.41, 1.3, -2.2, 0.59, 1.9};
-const Shape square{3, 3};
+const Shape small_square{3, 3};
 
 // The right gradient with element j replaced by f(right_j, j).
 template <class F>
@@ -50,7 +50,7 @@ std::vector<T> numbers_in(const std::string& text) {
   return {std::istream_iterator<T>(words), {}};
 }
 
-std::string cause(const Gradient& analytic, const Shape& shape = square) {
+std::string cause(const Gradient& analytic, const Shape& shape = small_square) {
   return diagnose(analytic, right_gradient, shape, 1e-12).cause;
 }
 
@@ -90,20 +90,20 @@ TEST_CASE("a ratio holds where both are zero, not where one is, and needs two el
            "twice";
   };
   Gradient a = right_times(2), n = right_gradient;
-  CHECK(is_twice(a, n, square));
+  CHECK(is_twice(a, n, small_square));
   a[0] = n[0] = a[7] = n[7] = 0;
-  CHECK(is_twice(a, n, square));
+  CHECK(is_twice(a, n, small_square));
   a[3] = 1;
   n[3] = 0;
-  CHECK_FALSE(is_twice(a, n, square));
+  CHECK_FALSE(is_twice(a, n, small_square));
   CHECK_FALSE(is_twice({0, 4, 0}, {0, 2, 0}, {3}));
   CHECK(is_twice({8, 4, 0}, {4, 2, 0}, {3}));
   Gradient symmetric = right_gradient;  // its own transpose
   symmetric[1] = symmetric[3], symmetric[2] = symmetric[6], symmetric[5] = symmetric[7];
-  CHECK(diagnose(symmetric, symmetric, square, 1e-12).cause.empty());
+  CHECK(diagnose(symmetric, symmetric, small_square, 1e-12).cause.empty());
   Gradient doubled = symmetric;
   for (double& x : doubled) x *= 2;
-  CHECK(is_twice(doubled, symmetric, square));
+  CHECK(is_twice(doubled, symmetric, small_square));
 }
 
 TEST_CASE("time is asked before batch and features") {
@@ -120,7 +120,7 @@ TEST_CASE("a mistake is named when its gradient is the one found, in two wrong e
     return Mistake{"a known mistake", [gradient](std::size_t j) { return gradient[j]; }};
   };
   const auto named = [&](const Gradient& analytic, const Gradient& mistaken) {
-    return diagnose(analytic, right_gradient, square, 1e-12,
+    return diagnose(analytic, right_gradient, small_square, 1e-12,
                     {gives(right_times(7)), gives(mistaken)})
                .cause == "a known mistake";
   };
@@ -145,7 +145,7 @@ TEST_CASE("a missing summand is named by what the error is a multiple of") {
                                       {"as dy", Gradient{3, 1, 4, 1, 5, 9, 2, 6, 5}, false}};
   const auto named = [&](auto error) {
     const Gradient wrong = each_element([&](double x, std::size_t j) { return x + error(j); });
-    return diagnose(wrong, right_gradient, square, 1e-12, {}, summands).cause;
+    return diagnose(wrong, right_gradient, small_square, 1e-12, {}, summands).cause;
   };
   const std::string missing = "a summand is missing, or one too many: ";
   const double by_row[] = {0.5, -2, 0.25};

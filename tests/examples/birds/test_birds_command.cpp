@@ -7,19 +7,23 @@
 #include <sstream>
 
 #include "examples/support/text.h"
-#include "tests/examples/birds/command.h"
+#include "tests/examples/fledge/command.h"
 #include "tests/support/catch.h"
 
 using namespace testing;
 
+namespace {
+const std::string birds = FLEDGE_BINARY_DIR "/birds";
+}
+
 TEST_CASE("birds: ASCII in a pipe, colours on a terminal over the same words") {
-  const Result piped = birds_says({});
+  const Result piped = run({birds});
   CHECK(piped.status == 0);
   CHECK(piped.err.empty());
   const std::string& story = piped.out;
   CHECK(std::all_of(story.begin(), story.end(),
                     [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
-  const Result terminal = run_on_terminal(birds_with({}));
+  const Result terminal = run_on_terminal({birds});
   CHECK(terminal.status == 0);
   CHECK_THAT(terminal.out, ContainsSubstring("\x1b["));
   CHECK(without_colours(terminal.out) == story);
@@ -62,7 +66,9 @@ TEST_CASE(
   std::string last;
   for (const std::string seed : {"", "18446744073709551613"}) {
     CAPTURE(seed);
-    const Result result = birds_in_shell("\"$0\" --json" + (seed.empty() ? "" : " --seed " + seed));
+    std::vector<std::string> command{birds, "--json"};
+    if (!seed.empty()) command.insert(command.end(), {"--seed", seed});
+    const Result result = run(command);
     CHECK(result.status == 0);
     CHECK(result.err.empty());
     CHECK_THAT(result.out, StartsWith("{") && EndsWith("}\n"));
@@ -82,6 +88,6 @@ TEST_CASE(
     last = result.out;
     if (!seed.empty()) continue;
     const Environment turkish{{"LC_ALL", "tr_TR.UTF-8"}, {"FORCE_COLOR", "1"}};
-    CHECK(run_on_terminal(birds_with({"--json", "--seed", "1"}), turkish).out == last);
+    CHECK(run_on_terminal({birds, "--json", "--seed", "1"}, turkish).out == last);
   }
 }

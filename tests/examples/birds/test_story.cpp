@@ -12,7 +12,7 @@
 #include "nn/inspect/probes.h"
 #include "nn/text/batches.h"
 #include "nn/train/trainer.h"
-#include "tests/examples/birds/command.h"
+#include "tests/examples/fledge/command.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"
 #include "tests/support/refuses.h"

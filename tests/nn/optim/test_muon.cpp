@@ -69,11 +69,11 @@ TEST_CASE("orthogonalised: an orthogonal matrix stays what it is, but for one fa
 }
 
 TEST_CASE("Muon: steps by the formula; matrices side by side; all else has the bits of AdamW") {
-  const std::vector<Shape> shapes{{3, 5}, {5, 3}, {4, 12}, {4}, {6, 4}};
+  const std::vector<Shape> sizes{{3, 5}, {5, 3}, {4, 12}, {4}, {6, 4}};
   const std::vector<std::vector<Dim>> matrices{{5}, {3}, {4, 4, 4}, {}, {}};
   const std::vector<double> decay_factors{1, 0.5, 1, 0, 1};
   std::vector<Tensor> p, others;
-  for (const Shape& shape : shapes) p.push_back(parameter(uniform(shape, p.size() + 1)));
+  for (const Shape& shape : sizes) p.push_back(parameter(uniform(shape, p.size() + 1)));
   for (std::size_t i : {3u, 4u}) others.push_back(parameter(p[i].value().clone()));
   const MuonOptions options{.adamw = {.rate = 0.01, .decay = 0.5}, .times = 4, .momentum = 0.9};
   Muon muon(p, options, decay_factors, matrices);
@@ -81,13 +81,13 @@ TEST_CASE("Muon: steps by the formula; matrices side by side; all else has the b
   std::vector<Array> w, m;
   for (std::size_t i = 0; i < 3; ++i) {
     w.push_back(p[i].value().clone());
-    m.push_back(Array::zeros(shapes[i]));
+    m.push_back(Array::zeros(sizes[i]));
   }
   for (int step = 0; step < 5; ++step) {
     const double rate = 0.01 * (step + 1);
     muon.options.adamw.rate = adamw.options.rate = rate;
     for (std::size_t i = 0; i < p.size(); ++i)
-      p[i].set_grad(uniform(shapes[i], static_cast<std::uint64_t>(step) + 20 * i));
+      p[i].set_grad(uniform(sizes[i], static_cast<std::uint64_t>(step) + 20 * i));
     for (std::size_t i : {0u, 1u}) others[i].set_grad(p[i + 3].grad().clone());
     muon.step();
     adamw.step();

@@ -35,10 +35,6 @@ std::string program_along_path(const char* variable, const std::string& names) {
   return found.substr(0, found.find('\n'));
 }
 
-std::string chromium_program() {
-  return program_along_path("CHROMIUM", "chromium chromium-browser google-chrome");
-}
-
 BrowserProcess::BrowserProcess(std::vector<std::string> words, const std::string& log) {
   std::signal(SIGPIPE, SIG_IGN);  // a browser that has ended is an error of write()
   std::vector<char*> argv;
@@ -80,9 +76,10 @@ BrowserProcess::~BrowserProcess() {
 
 Chromium::Chromium()
     : process_(
-          {chromium_program(), "--headless=new", "--no-sandbox", "--disable-gpu",
-           "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
-           "--disable-component-update", "--disable-extensions", "--hide-scrollbars",
+          {program_along_path("CHROMIUM", "chromium chromium-browser google-chrome"),
+           "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+           "--no-first-run", "--disable-background-networking", "--disable-component-update",
+           "--disable-extensions", "--hide-scrollbars",
            "--disable-ipc-flooding-protection",  // of addresses that change often
            "--remote-debugging-pipe", "--user-data-dir=" + (profile_ / "profile"), "about:blank"},
           profile_ / "log") {

@@ -20,7 +20,6 @@ namespace testing {
 
 /// The value of an environment variable, or the first of these programs along PATH; "" if none is.
 std::string program_along_path(const char* variable, const std::string& names);
-std::string chromium_program();
 
 /// A program in a group of processes of its own, which ends with this object. It reads what is
 /// written to `commands`, and `answers` has what it writes, as its file descriptors 3 and 4.
