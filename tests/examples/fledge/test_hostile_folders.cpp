@@ -240,9 +240,7 @@ struct Folders : Desk {
 
 }  // namespace
 
-TEST_CASE("hostile folders of 1 MB cost little") {
-  try_all(sanitized ? 200'000 : 1'000'000, false);
-}
+TEST_CASE("hostile folders of 0.2 MB cost little") { try_all(200'000, false); }
 TEST_CASE("hostile folders of 0.2, 1, 10 and 50 MB: the table", "[.nightly]") {
   for (const Size size : {200'000U, 1'000'000U, 10'000'000U, 50'000'000U}) try_all(size, true);
 }

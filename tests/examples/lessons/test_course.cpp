@@ -187,7 +187,7 @@ const std::set<std::pair<std::string, std::string>> explained_here{
 /// Whether who reads `lesson` has read `other`, or has it open: the track on the engine wants only
 /// the lessons on attention up to this one.
 bool was_read_before(const std::string& other, const std::string& lesson) {
-  const Lines all = lessons_of_the_course();
+  static const Lines all = lessons_of_the_course();
   const auto place = [&](const std::string& name) {
     return std::find(all.begin(), all.end(), name);
   };
