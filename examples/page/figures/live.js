@@ -95,7 +95,7 @@ function liveFigure(node, spec) {
     try {
       await begin();
       while (mine === turn && node.isConnected) {
-        const done = await own.step(Math.max(1, Math.round(run.steps / 60)));
+        const done = await own.step(stepsAtOnce(run));
         if (!done.length) break;
         one.losses.push(...done);
         const loss = lastLoss(one.losses), {guessing, floor} = run.baselines;

@@ -11,6 +11,8 @@ let model = null;  // the run, as the engine describes it
 let seen = null;   // the engine's last look: tokens, attention, next words, what the text says
 const parts = [];  // {draw, isNear}
 const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+// How many steps a run takes between two pictures of it; with little motion there are few.
+const stepsAtOnce = ({steps}) => Math.max(1, Math.round(steps / (isCalm ? 24 : 100)));
 
 // The part is drawn after each look; with a node, while the model learns, only if this is near the
 // window.

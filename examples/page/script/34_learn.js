@@ -68,9 +68,8 @@ async function stopLearning() {
 }
 
 async function train() {
-  const chunk = Math.max(1, Math.round(model.steps / 120));
   while (learning.isOn && learning.last < model.steps) {
-    const done = await engine.step(chunk);
+    const done = await engine.step(stepsAtOnce(model));
     learning.losses.push(...done);
     state.step = learning.last = done.at(-1).step;
     await keepWeights(learning.last);

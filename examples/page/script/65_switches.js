@@ -56,7 +56,7 @@ function switchesPart() {
         [drawnEngine, look] = [own, {run: its, text, title: titleOf(run)}];
         await refresh();
         if (before !== own) before?.end();  // now nobody waits for its answer
-        done = await own.step(Math.max(1, Math.round(its.steps / 80)));
+        done = await own.step(stepsAtOnce(its));
         run.losses.push(...done);
         await new Promise(requestAnimationFrame);
       }
