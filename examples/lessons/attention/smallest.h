@@ -1,5 +1,6 @@
 // An entry on the board of the smallest models: how many parameters it has, and with how many seeds it
-// learns that 'walk' belongs to 'birds'. Used by the lesson and by exercise 18.
+// learns that 'walk' belongs to 'birds'. Used by the lesson and by exercise 18. One seed more or less
+// counts with another compiler or processor, where sums have other last digits: so `enough` is not all.
 #pragma once
 
 #include "examples/lessons/attention/blanks.h"
@@ -7,7 +8,7 @@
 
 namespace fledge::smallest {
 
-inline constexpr int seeds = 10, steps = 3000;
+inline constexpr int seeds = 10, enough = 8, steps = 2000;
 
 /// One layer with one head on the text of make run.
 struct Entry {
