@@ -144,22 +144,27 @@ struct RunPlay {
   void operator()(void (*run)(LessonText&, const std::string&)) const { run(to, value.text); }
 };
 
+/// The last two parts, without an ending: attention/softmax.
+std::string lesson_name(const std::filesystem::path& path) {
+  return path.parent_path().filename().string() + "/" + path.stem().string();
+}
+
 }  // namespace
 
 LessonProgram::LessonProgram(std::vector<Part> parts_of_text,
                              std::vector<Play> options_to_play_with, const char* source)
     : parts(std::move(parts_of_text)), plays(std::move(options_to_play_with)) {
-  const std::filesystem::path path(source);
-  name = path.parent_path().filename().string() + "/" + path.stem().string();
-  of_this_program = this;
+  all[lesson_name(source)] = this;
 }
 
-int run_lesson(int argc, const char* const* argv, const LessonProgram& program,
-               const std::string& in_folder) {
-  const std::string& name = program.name;
-  const std::vector<Play>& plays = program.plays;
+int run_lesson(int argc, const char* const* argv, const std::string& in_folder) {
+  const std::string name = lesson_name(std::filesystem::absolute(argv[0]).lexically_normal());
   const std::string folder = in_folder.empty() ? FLEDGE_LESSONS : in_folder;
   return run_main(name, [&] {
+    const auto found = LessonProgram::all.find(name);
+    if (found == LessonProgram::all.end())
+      refuse_usage("no LessonProgram has this name", "call it as build/lessons/attention/softmax");
+    const auto& [parts, plays] = *found->second;
     Lesson lesson(Paint{colour_wanted(stdout)});
     LessonText text(name, contents(folder + "/" + name + ".md"),
                     contents(folder + "/../GLOSSARY.md"), lesson);
@@ -194,7 +199,7 @@ int run_lesson(int argc, const char* const* argv, const LessonProgram& program,
     if (ask && is_terminal(stdin) && is_terminal(stdout))
       text.before_part = [] { line_of_stdin("\n   Press return to go on."); };
     text.print_known();
-    for (const Part part : program.parts) part(text);
+    for (const Part part : parts) part(text);
     text.finish();
     print_closing(text, lesson, guesses, lesson_behind(name, folder));
     if (std::ofstream out(json, std::ios::binary); !json.empty() && !(out << text.json() << '\n'))

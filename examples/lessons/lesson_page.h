@@ -1,10 +1,11 @@
-// A lesson as a program: its text, and options to play with.
+// A lesson as a command: its text, and options to play with.
 //
 // Key idea: an option to play with has a function of its own, which runs in place of the text. So the
 // text always has the same numbers, and the READMEs can quote them.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <variant>
 #include <vector>
@@ -27,19 +28,19 @@ struct Play {
   OptionLimits limits{};  // of a number
 };
 
-/// The program of a lesson. Its source has one such constant, which main() runs.
+/// What a lesson runs. Its source has one such constant.
 struct LessonProgram {
   /// The name of the lesson is that of the source: attention/softmax.
   LessonProgram(std::vector<Part> parts_of_text, std::vector<Play> options_to_play_with = {},
                 const char* source = __builtin_FILE());
 
-  std::string name;
   std::vector<Part> parts;
   std::vector<Play> plays;
 
-  inline static const LessonProgram* of_this_program = nullptr;  // the one that was made last
+  inline static std::map<std::string, const LessonProgram*> all;  // of this program, by name
 };
 
+/// Runs the lesson that argv[0] names: build/lessons/attention/softmax.
 /// Without options it prints the text with the values of the parts, what to read and to try, and a
 /// last line: "attention/softmax: 8 claims hold". Returns 1 when a claim was false, or there was
 /// none, and when a name has no value or a value no name.
@@ -50,7 +51,6 @@ struct LessonProgram {
 ///
 /// The text is attention/softmax.md in `folder`, or else in examples/lessons. Above the folder stand
 /// the glossary and README.md, whose tables have the order of the lessons.
-int run_lesson(int argc, const char* const* argv, const LessonProgram& lesson,
-               const std::string& folder = "");
+int run_lesson(int argc, const char* const* argv, const std::string& folder = "");
 
 }  // namespace support

@@ -1,4 +1,4 @@
-// The words of a lesson's program: its text and tables, ops and gradients, and short names for what
+// The words of a lesson's source: its text and tables, ops and gradients, and short names for what
 // lessons do with small tensors, with training and with seeds.
 #pragma once
 
@@ -131,8 +131,7 @@ int count_seeds(int seeds, Holds holds) {
 namespace fledge::lessons {
 
 using support::cut, support::formatted, support::LessonProgram, support::LessonText,
-    support::pad_right, support::percent, support::printable, support::quoted,
-    support::refuse_usage, support::Table, support::thousands, support::with_advice,
-    support::wrapped;
+    support::pad_right, support::percent, support::printable, support::refuse_usage, support::Table,
+    support::thousands, support::with_advice, support::wrapped;
 
 }  // namespace fledge::lessons

@@ -306,7 +306,7 @@ zoo() {
 One line of engine/ or nn/ is wrong now, in a copy of the sources.
 
   ask    $copy/build/fledge gradcheck  which gradients are wrong?
-  run    $copy/build/lessons/*       which claims fail, and which hold all the same?
+  run    $copy/build/lessons/*/*     which claims fail, and which hold all the same?
   read   $copy/source            the rule that does not follow from its formula
   then   make zoo ANSWER=1
 

@@ -8,7 +8,7 @@
 #include "nn/gpt/weights.h"
 #include "nn/text/tokenizer_files.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_a_real_model {
 using blanks::text;
 namespace fs = std::filesystem;
 
@@ -173,4 +173,4 @@ void with_folder(LessonText& to, const std::string& words) {
 
 const LessonProgram program({save_and_read, measure_habits}, {{"", with_folder}});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_a_real_model

@@ -3,7 +3,7 @@
 #include "examples/lessons/vocabulary.h"
 #include "nn/optim/adamw.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_attend_to_nothing {
 
 /// w_j = exp(s_j) / (exp(b) + Σ_i exp(s_i)): a softmax with one more score b, which has no value.
 /// s (…, n)   b (1)   w (…, n)
@@ -117,4 +117,4 @@ void what_is_learned(LessonText& to) {
 
 const LessonProgram program({low_scores, what_is_learned}, {});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_attend_to_nothing

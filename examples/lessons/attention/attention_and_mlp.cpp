@@ -4,7 +4,7 @@
 #include "nn/layers/layers.h"
 #include "nn/optim/adamw.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_attention_and_mlp {
 
 constexpr int seeds = 20;
 
@@ -150,4 +150,4 @@ void with_hidden(LessonText& to, std::int64_t numbers) {
 const LessonProgram program({alike_is_affine, bent, two_tokens},
                             {{"--hidden", with_hidden, {0, 64}}});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_attention_and_mlp

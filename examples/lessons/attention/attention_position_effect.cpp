@@ -2,7 +2,7 @@
 #include "examples/lessons/attention/blanks.h"
 #include "nn/inspect/probes.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_attention_position_effect {
 using blanks::Blank, blanks::models, blanks::seeds, blanks::text;
 using Numbers = std::vector<double>;  // one for each seed
 
@@ -172,4 +172,4 @@ const LessonProgram program({content_or_position, attention_or_effect, own_vecto
                             {{"--sentence", with_sentence},
                              {"--seeds", other_sentences, {1, 100}}});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_attention_position_effect

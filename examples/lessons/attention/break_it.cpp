@@ -3,8 +3,7 @@
 #include "examples/lessons/attention/variants.h"
 #include "nn/inspect/ngram_losses.h"
 
-namespace fledge::lessons {
-
+namespace fledge::lessons::in_break_it {
 using variants::all_variants, variants::Broken, variants::mean_outcome, variants::outcome,
     variants::Outcome, variants::seeds, variants::without;
 
@@ -61,4 +60,4 @@ void without_part(LessonText& to, const std::string& part) {
 
 const LessonProgram program({lesson}, {{"--without", without_part}});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_break_it

@@ -4,8 +4,7 @@
 
 #include "examples/lessons/attention/blanks.h"
 
-namespace fledge::lessons {
-
+namespace fledge::lessons::in_capacity {
 using blanks::seeds, blanks::text;
 
 constexpr Dim width = 16;
@@ -137,4 +136,4 @@ void with_head_size(LessonText& to, Dim size) {
 const LessonProgram program({head_size, heads_and_hidden, shared},
                             {{"--head-size", with_head_size, {0, 16}}});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_capacity

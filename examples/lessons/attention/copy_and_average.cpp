@@ -5,7 +5,7 @@
 
 #include "examples/lessons/vocabulary.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_copy_and_average {
 
 constexpr Dim n = 6, d = 6;  // the number of keys and values, and of the numbers of each
 
@@ -109,4 +109,4 @@ void with_beta(LessonText& to, double beta) {
 
 const LessonProgram program({copying, averaging, take_out}, {{"--beta", with_beta, {0, 300}}});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_copy_and_average

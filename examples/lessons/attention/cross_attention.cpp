@@ -5,7 +5,7 @@
 #include "examples/lessons/attention/reader.h"
 #include "examples/support/drawn.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_cross_attention {
 using reader::Reader;
 
 constexpr Dim T = reader::T;
@@ -48,4 +48,4 @@ void lesson(LessonText& to) {
 
 const LessonProgram program({lesson}, {});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_cross_attention

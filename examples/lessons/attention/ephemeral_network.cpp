@@ -2,7 +2,7 @@
 #include "examples/lessons/vocabulary.h"
 #include "nn/layers/attention.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_ephemeral_network {
 
 constexpr std::array players{"rock", "paper", "scissors"};
 constexpr Dim rock = 0, paper = 1, scissors = 2;
@@ -126,7 +126,7 @@ void network_of(LessonText& to, const std::string& text) {
   for (const std::string& word : words_of(text)) {
     const auto found = std::find(players.begin(), players.end(), word);
     if (found == players.end())
-      refuse_usage("--words knows rock, paper and scissors: got " + quoted(word),
+      refuse_usage("--words knows rock, paper and scissors: got " + support::quoted(word),
                    "give for example --words 'rock paper rock'");
     input.push_back(found - players.begin());
   }
@@ -139,4 +139,4 @@ void network_of(LessonText& to, const std::string& text) {
 const LessonProgram program({what_travels, another_input, beside_a_stored_network},
                             {{"--words", network_of}});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_ephemeral_network

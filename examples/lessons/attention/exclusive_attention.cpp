@@ -1,9 +1,8 @@
 // Exclusive self-attention: what a head brings has nothing of the direction of the word's own value,
 // so looking at itself brings a word nothing.                                        Zhai 2026
 #include "examples/lessons/attention/blanks.h"
-#include "examples/lessons/vocabulary.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_exclusive_attention {
 
 /// y − (y·v̂)v̂, where v̂ = v/‖v‖.   y, v (1, D)
 Tensor without_own(const Tensor& y, const Tensor& v) { return y - v * (dot(y, v) / dot(v, v)); }
@@ -53,4 +52,4 @@ void walk_and_birds(LessonText& to) {
 
 const LessonProgram program({what_is_left, walk_and_birds}, {});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_exclusive_attention

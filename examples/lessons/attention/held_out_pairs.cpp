@@ -4,7 +4,7 @@
 #include "nn/inspect/probes.h"
 #include "nn/train/trainer.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_held_out_pairs {
 
 using Words = std::vector<std::string>;
 const Words animals = {"birds", "hens", "gulls", "crows",   // four of each kind
@@ -157,4 +157,4 @@ void many_seeds(LessonText& to) {
 
 const LessonProgram program({one_seed, many_seeds}, {});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_held_out_pairs

@@ -2,7 +2,7 @@
 // never made. The delta rule corrects this matrix, where linear attention only adds to it.
 #include "examples/lessons/vocabulary.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_linear_attention {
 
 const std::vector<std::string> verbs{"walk", "sleep", "fly"};
 
@@ -128,4 +128,4 @@ void how_many(LessonText& to) {
 
 const LessonProgram program({same_sum, one_key_twice, weights_without_a_table, how_many}, {});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_linear_attention

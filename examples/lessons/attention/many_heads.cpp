@@ -1,7 +1,7 @@
 // Many heads: two questions at once, and how the results of heads are joined.
 #include "examples/lessons/attention/reader.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_many_heads {
 using reader::Question, reader::Reader;
 
 // Which word stands before this one? Which word is the first? Asked from the third word on.
@@ -153,4 +153,4 @@ void with_heads(LessonText& to, Dim heads) {
 
 const LessonProgram program({two_questions, down_and_up}, {{"--heads", with_heads, {1, 8}}});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_many_heads

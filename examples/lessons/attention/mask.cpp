@@ -3,7 +3,7 @@
 #include "examples/lessons/vocabulary.h"
 #include "nn/gpt/language_model.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_mask {
 
 /// The vocabulary of the model, and its only text: word i has the number i.
 const char* const text[] = {"birds", "sometimes", "walk", "on", "the",
@@ -128,4 +128,4 @@ void another_length(LessonText& to, std::int64_t n) {
 const LessonProgram program({minus_infinity, all_prefixes_at_once, what_the_mask_is_not},
                             {{"--words", another_length, {3, 8}}});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_mask

@@ -5,7 +5,7 @@
 #include "examples/lessons/vocabulary.h"
 #include "examples/support/drawn.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_noisy_keys {
 
 constexpr Dim n = 6;  // keys; their means are the axes
 constexpr Dim draws = 4000;
@@ -154,4 +154,4 @@ void with_variance(LessonText& to, double of_length) {
 const LessonProgram program({small_noise, varying_length, two_heads},
                             {{"--variance", with_variance, {0, 10}}});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_noisy_keys

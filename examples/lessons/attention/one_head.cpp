@@ -3,7 +3,7 @@
 #include "examples/lessons/vocabulary.h"
 #include "nn/layers/attention.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_one_head {
 
 constexpr std::size_t n = 4, C = 4, d = 2;  // words; numbers of a word; the head size
 using Pair = std::array<double, d>;
@@ -131,4 +131,4 @@ void try_query(LessonText& to, const std::string& text) {
 
 const LessonProgram program({three_vectors, one_row, all_rows}, {{"--query", try_query}});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_one_head

@@ -2,7 +2,7 @@
 // taken out of one sentence and put into another: activation patching (Vig et al. 2020).
 #include "examples/lessons/attention/blanks.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_one_message_two_readers {
 using blanks::Blank, blanks::slowly, blanks::flying, blanks::models, blanks::seeds, blanks::text;
 
 constexpr Dim C = 16;  // the width
@@ -173,4 +173,4 @@ void heads(LessonText& to) {
 
 const LessonProgram program({messages, swap_messages, no_partition, heads});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_one_message_two_readers

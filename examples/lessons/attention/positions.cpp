@@ -3,7 +3,7 @@
 #include "nn/layers/attention.h"
 #include "nn/optim/adamw.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_positions {
 
 struct Sentence {
   std::array<const char*, 3> words{};
@@ -150,4 +150,4 @@ const LessonProgram program({order_is_lost, order_is_in_the_vectors, distance_ha
                              a_task},
                             {{"--sentence", another_sentence}});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_positions

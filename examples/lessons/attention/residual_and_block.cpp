@@ -4,7 +4,7 @@
 #include "nn/layers/block.h"
 #include "nn/optim/sgd.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_residual_and_block {
 
 constexpr std::array words{"dirty", "quantum", "plumbing"};
 
@@ -159,4 +159,4 @@ void with_length(LessonText& to, double times) {
 const LessonProgram program({residual, norm_and_block, pattern_by_hand},
                             {{"--length", with_length, {0, 20}}});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_residual_and_block

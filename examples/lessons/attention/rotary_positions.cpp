@@ -3,7 +3,7 @@
 #include "examples/lessons/vocabulary.h"
 #include "nn/optim/adamw.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_rotary_positions {
 
 /// The vector, turned for the position.   x (1, D)
 Tensor turned(const Tensor& x, Dim position, double base = 10000) {
@@ -92,4 +92,4 @@ void three_words_back(LessonText& to) {
 
 const LessonProgram program({two_hands, many_hands, three_words_back}, {});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_rotary_positions

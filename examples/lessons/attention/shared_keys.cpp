@@ -3,7 +3,7 @@
 //                                                             Shazeer 2019; Ainslie et al. 2023
 #include "examples/lessons/attention/reader.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_shared_keys {
 using reader::C, reader::one_hot, reader::random_texts, reader::T, reader::targets,
     reader::unseen_texts, reader::V;
 
@@ -115,4 +115,4 @@ void four_questions(LessonText& to) {
 
 const LessonProgram program({what_is_kept, four_questions, where_gradients_meet}, {});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_shared_keys

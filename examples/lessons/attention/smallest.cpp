@@ -2,7 +2,7 @@
 // is the first on it; exercise 18 grades yours.
 #include "examples/lessons/attention/smallest.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_smallest {
 using smallest::Entry, smallest::Grade, smallest::grade;
 
 constexpr Entry ours{7, 4, Bias::without, 0.06}, of_make_run{16, 32, Bias::with, 0.04},
@@ -41,4 +41,4 @@ void other_seeds(LessonText& to) {
 
 const LessonProgram program({board, other_seeds});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_smallest

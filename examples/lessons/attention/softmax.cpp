@@ -1,7 +1,7 @@
 // Softmax: from scores to weights, and why scores are divided by sqrt(d).
 #include "examples/lessons/vocabulary.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_softmax {
 
 using Numbers = std::vector<double>;
 
@@ -141,4 +141,4 @@ void why_sqrt_d(LessonText& to) {
 
 const LessonProgram program({from_scores_to_weights, how_fast_a_weight_changes, why_sqrt_d}, {});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_softmax

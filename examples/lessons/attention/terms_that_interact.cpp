@@ -2,7 +2,7 @@
 #include "examples/lessons/vocabulary.h"
 #include "nn/layers/attention.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_terms_that_interact {
 
 const double root = std::sqrt(3.0);
 
@@ -104,4 +104,4 @@ void with_scale(LessonText& to, double scale) { to.set("scales", table_of_scales
 const LessonProgram program({two_changes, two_parts_of_a_change, nearly_0_or_1},
                             {{"--scale", with_scale, {0, 10000}}});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_terms_that_interact

@@ -3,7 +3,7 @@
 #include "nn/inspect/ngram_losses.h"
 #include "nn/train/trainer.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_text_to_text {
 
 /// The same model before training and after it.
 struct Models {
@@ -139,4 +139,4 @@ void with_prompt(LessonText& to, const std::string& prompt) {
 const LessonProgram program({stages, meaning_of_the_loss, against_counting},
                             {{"--prompt", with_prompt}});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_text_to_text

@@ -2,7 +2,7 @@
 // ds_j = a_j (v_j.v1 - v3'.v1).
 #include "examples/lessons/vocabulary.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_turning_a_head {
 
 using Three =
     std::array<double, 3>;  // three numbers: one for each word, or the numbers of a vector
@@ -148,4 +148,4 @@ const LessonProgram program({from_goal_to_scores, from_scores_to_matrices, a_sur
                              why_it_slows_down},
                             {{"--rate", with_rate, {0.001, 1000}}});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_turning_a_head

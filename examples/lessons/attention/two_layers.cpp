@@ -5,7 +5,7 @@
 #include "examples/support/drawn.h"
 #include "nn/train/trainer.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_two_layers {
 
 constexpr Dim words = 23, length = 23;              // in the vocabulary, and in a text
 constexpr Dim V = words + 1, context = length + 1;  // with the line end
@@ -174,4 +174,4 @@ void two_and_one(LessonText& to) {
 
 const LessonProgram program({two_and_one});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_two_layers

@@ -4,8 +4,7 @@
 #include "examples/birds/learning.h"
 #include "examples/lessons/vocabulary.h"
 
-namespace fledge::lessons {
-
+namespace fledge::lessons::in_what_can_be_raised {
 using birds::Learned, birds::Objective;
 using Three = std::array<double, 3>;  // three numbers, one for each word
 
@@ -89,7 +88,8 @@ void raising_the_cosine(LessonText& to) {
 void with_learns(LessonText& to, const std::string& text) {
   if (text.find_first_of("QKV") == std::string::npos ||
       text.find_first_not_of("QKV, ") != std::string::npos)
-    refuse_usage("--learns must be some of Q, K and V: got " + quoted(text), "write --learns Q,V");
+    refuse_usage("--learns must be some of Q, K and V: got " + support::quoted(text),
+                 "write --learns Q,V");
   Table table = table_of_ways();
   add(table, birds::learn(text, Objective::product));
   to.set_all("way", table, "ceiling",
@@ -101,4 +101,4 @@ void with_learns(LessonText& to, const std::string& text) {
 const LessonProgram program({with_and_without_a_ceiling, all_three, raising_the_cosine},
                             {{"--learns", with_learns}});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_what_can_be_raised

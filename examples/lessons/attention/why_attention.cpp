@@ -1,7 +1,7 @@
 // Why attention: one vector for a word is not enough, because its sentence changes its meaning.
 #include "examples/lessons/attention/blanks.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_why_attention {
 
 /// Two numbers for each word: animal, chemistry.
 using Pair = std::array<double, 2>;
@@ -118,4 +118,4 @@ void compare_sentence(LessonText& to, const std::string& sentence) {
 
 const LessonProgram program({mole_by_hand, walk_in_a_model}, {{"--sentence", compare_sentence}});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_why_attention

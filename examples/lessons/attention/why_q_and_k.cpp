@@ -2,7 +2,7 @@
 #include "examples/lessons/vocabulary.h"
 #include "nn/optim/adamw.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_why_q_and_k {
 
 /// Row i has a 1 for the player that i beats, of rock, paper and scissors the one before it.
 Tensor victims() { return Array({3, 3}, {0, 0, 1, 1, 0, 0, 0, 1, 0}); }
@@ -102,4 +102,4 @@ void one_matrix_in_between(LessonText& to) {
 
 const LessonProgram program({game, symmetric_scores, one_matrix_in_between}, {});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_why_q_and_k

@@ -2,7 +2,7 @@
 #include "examples/birds/by_hand.h"
 #include "examples/lessons/vocabulary.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_worked_example {
 
 using Three = std::array<double, 3>;
 constexpr std::array<Three, 3> V{{{0.1, 0.2, 0.3},      // v1: birds
@@ -124,4 +124,4 @@ void try_row(LessonText& to, const std::string& text) {
 
 const LessonProgram program({nine_products, closer_or_not, triangle_of_rows}, {{"--row", try_row}});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_worked_example

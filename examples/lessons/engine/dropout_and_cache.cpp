@@ -3,7 +3,7 @@
 #include "examples/lessons/vocabulary.h"
 #include "nn/gpt/decoder.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_dropout_and_cache {
 
 void drop_weights(LessonText& to) {
   const NoGrad no_grad;
@@ -127,4 +127,4 @@ void whole_model(LessonText& to) {
 
 const LessonProgram program({drop_weights, keep_keys, whole_model});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_dropout_and_cache

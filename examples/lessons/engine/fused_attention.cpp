@@ -3,9 +3,8 @@
 #include "engine/base/thread_pool.h"
 #include "examples/fledge/timing.h"
 #include "examples/lessons/vocabulary.h"
-#include "examples/support/run_main.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_fused_attention {
 
 constexpr Dim heads = 4, channels = 128;
 
@@ -94,4 +93,4 @@ void lesson(LessonText& to) {
 
 const LessonProgram program({lesson});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_fused_attention

@@ -7,7 +7,7 @@
 #include "engine/gradcheck/gradcheck.h"
 #include "examples/lessons/vocabulary.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_gradient_check {
 
 // The relative error of (exp(x + h) − exp(x − h)) / 2h, the root mean square of a hundred places.
 // exp is its own derivative, so the error depends only on the step and on rounding.
@@ -113,4 +113,4 @@ void with_step(LessonText& to, double decade) {
 
 const LessonProgram program({steps, dual_numbers, planted_bug}, {{"--decade", with_step, {1, 15}}});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_gradient_check

@@ -7,7 +7,7 @@
 #include "examples/fledge/timing.h"
 #include "examples/lessons/vocabulary.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_make_it_fast {
 
 constexpr Dim n = 480;  // A, B and C = A·B are n by n
 
@@ -127,4 +127,4 @@ void products(LessonText& to) {
 
 const LessonProgram program({products});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_make_it_fast

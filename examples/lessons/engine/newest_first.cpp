@@ -2,7 +2,7 @@
 // argument: every order of two small graphs is tried, and the newest first for random graphs.
 #include "examples/lessons/vocabulary.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_newest_first {
 
 using Order = std::vector<std::size_t>;
 
@@ -129,4 +129,4 @@ void random_graphs(LessonText& to) {
 
 const LessonProgram program({all_orders, random_graphs});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_newest_first

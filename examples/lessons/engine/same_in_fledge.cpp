@@ -6,7 +6,7 @@
 
 #include "examples/lessons/vocabulary.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_same_in_fledge {
 
 /// A tensor of the formula.
 struct Kept {
@@ -112,4 +112,4 @@ void with_query(LessonText& to, double query) {
 
 const LessonProgram program({show_graph, show_second_pass}, {{"--query", with_query, {-50, 50}}});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_same_in_fledge

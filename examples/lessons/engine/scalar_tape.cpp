@@ -3,7 +3,7 @@
 // number on it. examples/birds_in_one_file.cpp is this tape with matrices instead of numbers.
 #include "examples/lessons/vocabulary.h"
 
-namespace fledge::lessons {
+namespace fledge::lessons::in_scalar_tape {
 
 using LocalDerivatives = std::vector<std::pair<std::size_t, double>>;  // (entry, ∂result/∂entry)
 
@@ -157,4 +157,4 @@ void with_numbers(LessonText& to, const std::string& text) {
 const LessonProgram program({forward_and_backward, why_newest_first, what_recursion_costs},
                             {{"", with_numbers}});
 
-}  // namespace fledge::lessons
+}  // namespace fledge::lessons::in_scalar_tape

@@ -269,6 +269,9 @@ TEST_CASE("course: what the lessons say to try runs, in 80 columns") {
       ++commands;
     }
   CHECK(commands == 23);
+  const Result other = run({(lesson_programs / "dual").string()});  // no lesson has this name
+  CHECK(other.status == 2);
+  CHECK(has(other.err, "lessons/dual: no LessonProgram has this name"));
 }
 
 TEST_CASE("course: each lesson leaves JSON for the page, and names the lesson behind it") {

@@ -58,7 +58,7 @@ testing::Result run_page(std::vector<const char*> arguments, Part part = two_cla
   std::filesystem::create_directories(folder / "exercises");
   std::ofstream(folder / "exercises/07_sum.txt") << "A sum\n";
   std::ofstream(folder / "lessons/engine/next.md") << "# What follows\n\nText.\n";
-  arguments.insert(arguments.begin(), "00_test");
+  arguments.insert(arguments.begin(), "build/attention/test");
   const LessonProgram program({part},
                               {{"--beta", twice, {0, 10}},
                                {"--times", never, {0, 10}},
@@ -66,8 +66,7 @@ testing::Result run_page(std::vector<const char*> arguments, Part part = two_cla
                                {"", repeat}},
                               "/any/where/attention/test.cpp");
   return testing::run_here([&] {
-    return run_lesson(static_cast<int>(arguments.size()), arguments.data(), program,
-                      folder / "lessons");
+    return run_lesson(static_cast<int>(arguments.size()), arguments.data(), folder / "lessons");
   });
 }
 
