@@ -12,9 +12,8 @@ void board(LessonText& to) {
   Table table = Table::of_numbers(
       {"   entry", "width", "hidden", "biases", "rate", "parameters", "learned, of 10"});
   std::vector<Grade> grades;
-  for (const auto& [name, entry] : {std::pair{"make run", of_make_run},
-                                    {"ours", ours},
-                                    {"narrower", narrower}}) {
+  for (const auto& [name, entry] :
+       {std::pair{"make run", of_make_run}, {"ours", ours}, {"narrower", narrower}}) {
     const Grade& found = grades.emplace_back(grade(entry));
     table.row("   %s | %d | %d | %s | %.2f | %s | %d", name, int(entry.width), int(entry.hidden),
               entry.bias == Bias::with ? "yes" : "no", entry.rate,
