@@ -1,5 +1,4 @@
 // The loop of training, and the curve of the loss, that is also the slider, with its events.
-
 const mostKept = 8e6;  // bytes of the weights of earlier steps
 // kept: [{step, weights}], every `every`-th step; last: the step of the model that learns.
 const learning = {guess: null};
