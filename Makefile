@@ -16,7 +16,7 @@ built = $(need) && .ci/build $(BUILD) "$(OPTIONS)"
 built_tests = $(need) catch2 && .ci/build $(BUILD) "$(TEST_OPTIONS)"
 checked = $(need) catch2 && .ci/check
 
-.PHONY: help help-maintainers run test check approve size build gradcheck lesson lessons page exercises zoo planted bench nightly kills faults page-test parity pytorch-test peers asan tsan threads format lint install clean
+.PHONY: help help-maintainers run test check approve size build gradcheck lesson lessons page exercises zoo planted bench nightly kills faults page-test parity pytorch-test peers asan tsan threads format lint install clean page-engine page-bits
 
 help:
 	@echo 'make run         build and run the birds, the main job        (ARGS=--json, --seed N)'
@@ -93,7 +93,6 @@ page: page-engine
 	@echo 'The page is in $(BUILD)/fledge.html: open it in a browser.'
 
 # Without the compiler for it, which may not be there to install, the page is made without it.
-.PHONY: page-engine page-bits
 page-engine:
 	@.ci/wasm $(BUILD)/page/fledge.wasm || { [ $$? -eq 77 ] && \
 	  echo 'The page has no live part: the compiler for WebAssembly is missing here.'; }
