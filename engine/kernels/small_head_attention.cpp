@@ -164,8 +164,10 @@ void head(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v, S
       store(scores.data() + j * lanes, s);
       top = larger(top, seen(s, splat(Real(-infinity))));
     });
-    if (sizes.has_sink())  // NaN for a sink of ∞
-      total = exp_of_weight((sink - top) * sizes.scale) * exp(sizes.sink - sizes.sink);
+    if (isfinite(sizes.sink))
+      total = exp_of_weight((sink - top) * sizes.scale);
+    else if (sizes.has_sink())  // ∞: NaN, but not in a lane that sees no key
+      near.each([&](Dim, auto seen) { total = seen(splat(sizes.sink - sizes.sink), total); });
     near.each([&](Dim j, auto seen) {
       const Vec e = exp_of_weight((load(scores.data() + j * lanes) - top) * sizes.scale);
       total = seen(total + e, total);

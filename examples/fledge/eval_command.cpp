@@ -196,6 +196,9 @@ int eval_command(int argc, char** argv) {
   how.compares = folders.size() > 1;
   if (how.skip_unknown && !how.has_file)
     support::refuse_usage("--skip-unknown is for another text", "name it: fledge eval DIR FILE");
+  if (how.form == TextForm::token_ids && !how.has_file)
+    support::refuse_usage("--tokens-in is for a file of token numbers",
+                          "name it: fledge eval DIR FILE --tokens-in");
 
   std::vector<Measured> runs, rivals;
   for (const std::string& folder : folders) runs.push_back(measured(folder, how));

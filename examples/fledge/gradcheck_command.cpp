@@ -320,15 +320,13 @@ int gradcheck_command(int argc, char** argv) {
                             "leave out the other names");
     return explain_element(explain, seed, json);
   }
-  if (!against.empty()) {
-    std::string row;
-    for (const std::string& word : options.arguments()) row += (row.empty() ? "" : " ") + word;
-    if (row.empty())
-      support::refuse_usage("--against needs the op that the program computes",
-                            "write fledge gradcheck softmax --against " + support::quoted(against));
-    return check_program(against, row, seed, json);
-  }
   const std::vector<std::string> names = names_of(options.arguments());
+  if (!against.empty()) {
+    if (names.size() != 1)
+      support::refuse_usage("--against needs the one op that the program computes",
+                            "write fledge gradcheck softmax --against " + support::quoted(against));
+    return check_program(against, names[0], seed, json);
+  }
 
   const auto start = std::chrono::steady_clock::now();
   const CheckRows rows = fledge_dual::check_gradients(names, seed);

@@ -1,7 +1,6 @@
 #include "examples/support/run_main.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -82,12 +81,6 @@ void say(std::string_view program, std::string_view message, std::string_view ad
   std::fputs(text.c_str(), stderr);
 }
 
-/// Whether the reader of stdout has closed the pipe. errno may be of a later call than that write.
-bool reader_is_gone() {
-  pollfd out{STDOUT_FILENO, POLLOUT, 0};
-  return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
-}
-
 /// A closed standard stream leaves its number free: the next file to be opened would get that
 /// number, and output for the stream would go into the file. So /dev/null takes the number, opened
 /// in the mode that makes each read of stdin, and each write to the others, an error.
@@ -124,15 +117,13 @@ int status_of_output(int status) {
   const bool flushed = std::fflush(stdout) == 0;
   if (flushed && !std::ferror(stdout)) return status;
   int reason = errno;
-  if (!reader_is_gone()) {
-    if (flushed) {  // an earlier write failed, and its errno is lost: another one fails for the same
-      std::clearerr(stdout);
-      reason = std::putchar('\n') == EOF || std::fflush(stdout) != 0 ? errno : 0;
-    }
-    std::string message = "cannot write to standard output";
-    if (reason != 0) message += ": " + std::generic_category().message(reason);
-    say(command_name, message, remedy(reason) + "; then try again");
+  if (flushed) {  // an earlier write failed, and its errno is lost: another one fails for the same
+    std::clearerr(stdout);
+    reason = std::putchar('\n') == EOF || std::fflush(stdout) != 0 ? errno : 0;
   }
+  std::string message = "cannot write to standard output";
+  if (reason != 0) message += ": " + std::generic_category().message(reason);
+  say(command_name, message, remedy(reason) + "; then try again");
   return status == 0 ? 1 : status;
 }
 

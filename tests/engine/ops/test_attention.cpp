@@ -49,6 +49,59 @@ void check_separate(const Shape& lead, Dim T, Dim S, HeadCount heads, Dim D, con
       tolerance_of(sink));
 }
 
+using CachedHeads = std::tuple<HeadCount, Dim, WithSink>;
+constexpr WithSink no = WithSink::no, yes = WithSink::yes;
+const std::vector<CachedHeads> cached_heads{
+    CachedHeads(1, 1, no),      CachedHeads(3, 4, no),        CachedHeads(2, 8, no),
+    CachedHeads(4, 5, no),      CachedHeads(2, 9, no),        CachedHeads(3, 33, no),
+    CachedHeads({4, 2}, 5, no), CachedHeads({3, 1}, 33, yes), CachedHeads({4, 1}, 8, no),
+    CachedHeads({6, 2}, 9, no), CachedHeads(2, 4, yes)};
+
+// Query 1 sees no key, and no query sees key 3; query 0 sees two keys and query 2 all three others.
+const Mask three_by_four =
+    custom(3, 4, {true, false, true, false, false, false, false, false, true, true, true, false});
+
+// x with `filling` where keep is 0.
+Array filled(const Array& x, const Array& keep, double filling) {
+  return where(keep, x, filling).value();
+}
+
+// 1 in all rows but one.
+Array all_rows_but(Dim row, const Shape& shape) {
+  Array keep = Array::ones(shape);
+  for (Dim c = 0; c < shape[1]; ++c) keep.write()[row * shape[1] + c] = Real(0);
+  return keep;
+}
+
+// A call with what of each input, of dy and of y is visible; the rest of y is exactly `hidden`.
+struct MaskedCall {
+  const char* name;
+  Function f;
+  std::vector<Array> visible;
+  Array visible_dy, visible_y;
+  double hidden;
+};
+
+void check_hidden(const MaskedCall& call) {
+  INFO(call.name);
+  std::vector<Array> x;
+  for (const Array& visible : call.visible) x.push_back(uniform(visible.shape(), x.size() + 1));
+  const Array dy = uniform(call.visible_dy.shape(), 7);
+  const Pass clean = pass(call.f, x, dy);
+  CHECK(same_bits(clean.y, filled(clean.y, call.visible_y, call.hidden)));
+  for (const double poison : {quiet_nan, infinity, -infinity, 1e30}) {
+    std::vector<Array> poisoned;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      poisoned.push_back(filled(x[i], call.visible[i], poison));
+    const Pass found = pass(call.f, poisoned, filled(dy, call.visible_dy, poison));
+    CHECK(same_bits(found.y, clean.y));
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      CHECK(same_bits(found.dx[i], clean.dx[i]));
+      CHECK(same_bits(found.dx[i], filled(found.dx[i], call.visible[i], 0)));
+    }
+  }
+}
+
 }  // namespace
 
 TEST_CASE(
@@ -100,9 +153,12 @@ TEST_CASE("a sink takes its share, and less or more than any number of a float c
       CHECK(same_numbers(pass_with(b).y, Array::zeros(dy.shape())));
       CHECK(same_numbers(pass_with(b).dx[1], Array::zeros({2})));
     }
-    const Array blind = Array::ones({3, D}), keys = Array::ones({2, D}), least({1}, {-3.4e38});
-    const Array first = attention(blind, keys, keys, 1, causal(), least).value();
-    CHECK(value_of(first[0]) == 0);  // it sees no key
+    const Array blind = Array::ones({3, D}), keys = Array::ones({2, D});
+    for (const double b : {-3.4e38, infinity, quiet_nan}) {
+      const Array first = attention(blind, keys, keys, 1, causal(), Array({1}, {b})).value();
+      CHECK(value_of(first[0]) == 0);  // it sees no key
+      CHECK(std::isnan(value_of(first[D])) == !(b < 0));
+    }
     CHECK((same_bits(never.y, none.y) && same_bits(never.dx[0], none.dx[0])));
     CHECK((close(hardly.y, none.y) && close(hardly.dx[0], none.dx[0], 1e-5)));
     CHECK((close(always.y, Array::zeros(dy.shape())) &&
@@ -128,18 +184,6 @@ TEST_CASE("large scores lose no digits of the weights") {
       for (Dim t = 0; t < 2; ++t) CHECK(std::abs(value_of(found.dx[0].at({t, 2 * D})) - 1) < 1e-5);
     }
 }
-
-namespace {
-
-using CachedHeads = std::tuple<HeadCount, Dim, WithSink>;
-constexpr WithSink no = WithSink::no, yes = WithSink::yes;
-const std::vector<CachedHeads> cached_heads{
-    CachedHeads(1, 1, no),      CachedHeads(3, 4, no),        CachedHeads(2, 8, no),
-    CachedHeads(4, 5, no),      CachedHeads(2, 9, no),        CachedHeads(3, 33, no),
-    CachedHeads({4, 2}, 5, no), CachedHeads({3, 1}, 33, yes), CachedHeads({4, 1}, 8, no),
-    CachedHeads({6, 2}, 9, no), CachedHeads(2, 4, yes)};
-
-}  // namespace
 
 TEST_CASE("cached attention: however a text is cut, the rows of attention() to the bit") {
   const NoGrad no_grad;
@@ -220,55 +264,6 @@ TEST_CASE("cached attention refuses what has no gradient, no heads or another wi
     CHECK_THAT(text, ContainsSubstring("(2, 6)"));
   }
 }
-
-namespace {
-
-// Query 1 sees no key, and no query sees key 3; query 0 sees two keys and query 2 all three others.
-const Mask three_by_four =
-    custom(3, 4, {true, false, true, false, false, false, false, false, true, true, true, false});
-
-// x with `filling` where keep is 0.
-Array filled(const Array& x, const Array& keep, double filling) {
-  return where(keep, x, filling).value();
-}
-
-// 1 in all rows but one.
-Array all_rows_but(Dim row, const Shape& shape) {
-  Array keep = Array::ones(shape);
-  for (Dim c = 0; c < shape[1]; ++c) keep.write()[row * shape[1] + c] = Real(0);
-  return keep;
-}
-
-// A call with what of each input, of dy and of y is visible; the rest of y is exactly `hidden`.
-struct MaskedCall {
-  const char* name;
-  Function f;
-  std::vector<Array> visible;
-  Array visible_dy, visible_y;
-  double hidden;
-};
-
-void check_hidden(const MaskedCall& call) {
-  INFO(call.name);
-  std::vector<Array> x;
-  for (const Array& visible : call.visible) x.push_back(uniform(visible.shape(), x.size() + 1));
-  const Array dy = uniform(call.visible_dy.shape(), 7);
-  const Pass clean = pass(call.f, x, dy);
-  CHECK(same_bits(clean.y, filled(clean.y, call.visible_y, call.hidden)));
-  for (const double poison : {quiet_nan, infinity, -infinity, 1e30}) {
-    std::vector<Array> poisoned;
-    for (std::size_t i = 0; i < x.size(); ++i)
-      poisoned.push_back(filled(x[i], call.visible[i], poison));
-    const Pass found = pass(call.f, poisoned, filled(dy, call.visible_dy, poison));
-    CHECK(same_bits(found.y, clean.y));
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      CHECK(same_bits(found.dx[i], clean.dx[i]));
-      CHECK(same_bits(found.dx[i], filled(found.dx[i], call.visible[i], 0)));
-    }
-  }
-}
-
-}  // namespace
 
 TEST_CASE("masked ops read nothing that is hidden, and give it nothing") {
   const Array seen = table_of(three_by_four, {3, 4}), several = table_of(three_by_four, {5, 3, 4});

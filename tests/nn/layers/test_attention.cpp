@@ -252,10 +252,13 @@ TEST_CASE("attention: what does not fit is refused") {
   odd.rotary_base = 100;
   CHECK(refuses<ValueError>([&] { odd(uniform({2, 6}, 1)); }, "Attention", "even", "6 / 2"));
   Attention turned(4, 2, rng);
-  for (const double base : {-1.0, 0.5, not_a_number}) {
+  for (const double base : {-1.0, 0.5, quiet_nan}) {
     turned.rotary_base = base;
     CHECK(refuses<ValueError>([&] { turned(uniform({2, 4}, 1)); }, "rotate", "base"));
   }
+  for (const Dim first : {Dim{-1}, (Dim{1} << 31) - 1, std::numeric_limits<Dim>::max()})
+    CHECK(refuses<ValueError>([&] { rotate(uniform({2, 4}, 1), 4, 1, first); }, "rotate",
+                              "position", std::to_string(first)));
   const Attention attention(4, 2, rng);
   for (const Shape& wrong : {Shape{2, 3, 5}, Shape{4}})
     CHECK(refuses<ShapeError>([&] { attention(Array::zeros(wrong)); }, "Attention", "4",
@@ -289,7 +292,7 @@ TEST_CASE("attention: what does not fit is refused") {
                             "(2, 2, 6, 6)"));
 }
 
-TEST_CASE("a bias that hides keys is a mask, and dropout leaves the returned weights whole") {
+TEST_CASE("a bias that hides keys is a mask, dropout leaves the returned weights whole") {
   Rng rng(1), drops(2);
   const Attention attention(6, 2, rng);
   const Tensor x = uniform({2, 4, 6}, 1);
@@ -310,18 +313,9 @@ TEST_CASE("a bias that hides keys is a mask, and dropout leaves the returned wei
   CHECK(attend(uniform({2, 4}, 1), nothing, nothing, 2, {}, {.sink = none}).output.size() == 8);
   CHECK(same_bits(attend(x, x, x, 2, causal(), {.bias = low}).weights.value(),
                   attend(x, x, x, 2, causal(), {.sink = none, .bias = low}).weights.value()));
-  CHECK(refuses<ShapeError>(
-      [&] {
-        attention.forward_with_weights(x, {}, {.bias = Array::ones({3, 4, 4})});
-      },
-      "attend", "(2, 2, 4, 4)", "(3, 4, 4)"));
-}
-
-TEST_CASE("attention with its weights refuses a sink beside its own") {
-  const Attention attention = drawn<Attention>(3, Dim{6}, HeadCount(2));
-  CHECK(refuses<ValueError>(
-      [&] {
-        attention.forward_with_weights(uniform({1, 3, 6}, 1), {}, {.sink = Array::zeros({2})});
-      },
-      "Attention", "options.sink"));
+  const AttendOptions wrong{.bias = Array::ones({3, 4, 4})}, sunk{.sink = Array::zeros({2})};
+  CHECK(refuses<ShapeError>([&] { attention.forward_with_weights(x, {}, wrong); }, "attend",
+                            "(2, 2, 4, 4)", "(3, 4, 4)"));
+  CHECK(refuses<ValueError>([&] { attention.forward_with_weights(x, {}, sunk); }, "Attention",
+                            "options.sink"));
 }
