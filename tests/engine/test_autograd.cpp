@@ -51,10 +51,6 @@ Tensor misshapen(const Tensor& x, const Shape& shape) {
                 wrt(x, [shape](const Array&) { return Array::ones(shape); }));
 }
 
-const std::string shared_values =
-    "write: these values are shared, with a graph that still needs them or with another Array: run "
-    "backward() or drop the result first, and keep copies with clone()";
-
 Tensor number(double value) { return parameter(Array({}, {value})); }
 
 }  // namespace
@@ -262,7 +258,7 @@ TEST_CASE("one tensor in k positions gets k times the gradient, of chains and of
 TEST_CASE("a parameter may be written when no rule and no handle needs its values") {
   const Tensor w = parameter(counting({2})), v = parameter(counting({2})), c(counting({2}));
   const auto is_refused = [&](const Tensor& x) {
-    return refusal<GraphError>([&] { x.write(); }) == shared_values;
+    return refusal<GraphError>([&] { x.write(); }).starts_with("write: these values are shared");
   };
   {
     const Tensor y = sum(w * w);

@@ -63,15 +63,6 @@ void check_random_programs(Count count) {
   }
 }
 
-}  // namespace
-
-TEST_CASE("the gradients of random programs are right") { check_random_programs(Count::suite); }
-TEST_CASE("the gradients of 2,000 random programs are right", "[.nightly]") {
-  check_random_programs(Count::nightly);
-}
-
-namespace {
-
 // "" or how a right program is accused. A tensor whose gradient is zero by mathematics is listed as
 // the problem asks for; after that there must be none.
 std::string accusation(Method method, const RandomProgram& program) {
@@ -103,32 +94,6 @@ void check_programs_that_cancel(Count size) {
     REQUIRE(accusation(method, program) == "");
   }
 }
-
-}  // namespace
-
-TEST_CASE("right programs whose gradients cancel to zero are not accused") {
-  check_programs_that_cancel(Count::suite);
-}
-TEST_CASE("2,000 right programs whose gradients cancel to zero are not accused", "[.nightly]") {
-  check_programs_that_cancel(Count::nightly);
-}
-
-TEST_CASE("random programs use every kind of step, with shared results") {
-  const std::vector<Kind> kinds = kinds_of_steps();
-  std::map<std::string, int> uses;
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    const RandomProgram program(seed, kinds);
-    const std::string text = program.text(program.length());
-    for (const Kind& kind : kinds)
-      if (text.find(" = " + kind.name + " of") != std::string::npos) ++uses[kind.name];
-  }
-  for (const Kind& kind : kinds) {
-    CAPTURE(kind.name);
-    CHECK(uses[kind.name] >= 5);
-  }
-}
-
-namespace {
 
 // The gradients of a program's inputs by backward() alone, one after the other.
 std::vector<double> program_gradients(const RandomProgram& program) {
@@ -181,6 +146,33 @@ void check_hidden_wrong_rule(std::vector<Kind> kinds, std::uint64_t programs) {
 }
 
 }  // namespace
+
+TEST_CASE("the gradients of random programs are right") { check_random_programs(Count::suite); }
+TEST_CASE("the gradients of 2,000 random programs are right", "[.nightly]") {
+  check_random_programs(Count::nightly);
+}
+
+TEST_CASE("right programs whose gradients cancel to zero are not accused") {
+  check_programs_that_cancel(Count::suite);
+}
+TEST_CASE("2,000 right programs whose gradients cancel to zero are not accused", "[.nightly]") {
+  check_programs_that_cancel(Count::nightly);
+}
+
+TEST_CASE("random programs use every kind of step, with shared results") {
+  const std::vector<Kind> kinds = kinds_of_steps();
+  std::map<std::string, int> uses;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const RandomProgram program(seed, kinds);
+    const std::string text = program.text(program.length());
+    for (const Kind& kind : kinds)
+      if (text.find(" = " + kind.name + " of") != std::string::npos) ++uses[kind.name];
+  }
+  for (const Kind& kind : kinds) {
+    CAPTURE(kind.name);
+    CHECK(uses[kind.name] >= 5);
+  }
+}
 
 TEST_CASE("a wrong rule hidden in random programs is found, and the program cut at it") {
   check_hidden_wrong_rule(kinds_of_steps(), 16);

@@ -185,6 +185,4 @@ inline bool all_alive(const Array& x) {
                      [](Real v) { return isfinite(v) && v != Real(0); });
 }
 
-inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-
 }  // namespace tests

@@ -120,14 +120,10 @@ TEST_CASE(
 }
 
 TEST_CASE("LanguageModel of today: neither position vectors nor biases, and a gate in each MLP") {
+  LanguageModelSizes sizes{.vocabulary = 9, .context = 5, .heads = 2, .width = 4};
+  sizes.bias = Bias::without, sizes.recipe = today();
   Rng rng(1);
-  const LanguageModel model({.vocabulary = 9,
-                             .context = 5,
-                             .heads = 2,
-                             .width = 4,
-                             .bias = Bias::without,
-                             .recipe = today()},
-                            rng);
+  const LanguageModel model(sizes, rng);
   CHECK(listing(model) == NameLines{"wte.weight (9, 4)", "h.0.ln_1.weight (4)",
                                     "h.0.attn.c_attn.weight (4, 12)",
                                     "h.0.attn.c_proj.weight (4, 4)", "h.0.ln_2.weight (4)",

@@ -1,6 +1,6 @@
 // Catch2 under one set of names, whether the system has version 2 (Debian 12) or 3.
 //
-// Write Approx, WithinAbs, WithinRel, Equals, Message, StartsWith, EndsWith and ContainsSubstring
+// Write Approx, WithinAbs, WithinRel, Equals, StartsWith, EndsWith and ContainsSubstring
 // unqualified; an error's text is tested with REQUIRE_THROWS_WITH(f(), ContainsSubstring("...")).
 #pragma once
 
@@ -21,7 +21,6 @@ inline auto ContainsSubstring(const std::string& part) { return Catch::Matchers:
 
 using Catch::Matchers::EndsWith;
 using Catch::Matchers::Equals;
-using Catch::Matchers::Message;
 using Catch::Matchers::StartsWith;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;

@@ -203,7 +203,4 @@ class JsonReader {
 /// Reads one JSON value, which must be the whole text. Throws JsonError.
 inline StrictJson strict_json(std::string_view text) { return JsonReader(text).whole_text(); }
 
-/// The same by a shorter name, for files that have no fledge::read_json beside them.
-inline StrictJson read_json(std::string_view text) { return strict_json(text); }
-
 }  // namespace testing

@@ -65,8 +65,6 @@ Result wait_for_cost(pid_t child) {
   return result;
 }
 
-int wait_for(pid_t child) { return wait_for_cost(child).status; }
-
 std::vector<std::string> environment_with(const Environment& extra) {
   static const std::set<std::string> dropped{"NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "COLUMNS",
                                              "TERM",     "LC_ALL",      "LC_CTYPE",       "LANG"};
@@ -166,7 +164,7 @@ Result run_on_terminal(const std::vector<std::string>& argv, const Environment& 
   static const std::string last_word("\0<the program has ended>\0", 25);
   Result result;
   std::jthread end([&] {
-    result.status = wait_for(child);
+    result.status = wait_for_cost(child).status;
     if (write(terminal, last_word.data(), last_word.size()) < 0) std::abort();
   });
   char block[4096];

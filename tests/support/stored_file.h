@@ -30,10 +30,6 @@ inline std::string entry(const std::string& name, const std::string& dtype,
   return "\"" + name + R"(":{"dtype":")" + dtype + R"(","shape":)" + shape + R"(,"data_offsets":)" +
          offsets + "}";
 }
-/// A header of one F32 tensor "t".
-inline std::string one_tensor(const std::string& shape, const std::string& offsets) {
-  return "{" + entry("t", "F32", shape, offsets) + "}";
-}
 
 /// Checks that the file is refused in words that have `part` and harm no terminal.
 inline void check_refused(const std::string& bytes, const std::string& part) {

@@ -28,9 +28,12 @@ Report check_curve(const Values<T>& x, F f, Slope slope) {
       x);
 }
 
-/// The cause for y = x and this backward pass.
-template <class B>
-std::string cause_of_backward(B backward, const Values<double>& x = six_values) {
+/// The cause for y = x and dx_i = slope(dy, i).
+template <class Slope>
+std::string cause_of(Slope slope, const Values<double>& x = six_values) {
+  const auto backward = [&](const auto& dy, const auto& in, auto& dx) {
+    for (std::size_t i = 0; i < in.size(); ++i) dx[i] = slope(dy, i);
+  };
   const Report report = check_backward([](const auto& in) { return in; }, backward, x);
   CHECK_FALSE(report);
   CHECK(report.wrong.size() > 1);
@@ -81,16 +84,11 @@ TEST_CASE("kinks anywhere near the inputs accuse no right function") {
 }
 
 TEST_CASE("patterns of errors have causes") {
-  CHECK(cause_of_backward([](const auto& dy, const auto&, auto& dx) {
-          for (std::size_t i = 0; i < 6; ++i) dx[i] = -dy[i];
-        }) == "the sign");
-  CHECK(cause_of_backward([](const auto& dy, const auto&, auto& dx) {
-          for (std::size_t i = 0; i < 6; ++i) dx[i] = 0.5 * dy[i];
-        }) == "a factor of 0.500000");
-  CHECK(cause_of_backward([](const auto&, const auto&, auto&) {}) == "backward leaves zeros");
-  CHECK(cause_of_backward([](const auto&, const auto&, auto& dx) {
-          for (std::size_t i = 0; i < 6; ++i) dx[i] = 1;
-        }) == "dy is not used, as if it were 1");
+  using Index = std::size_t;
+  CHECK(cause_of([](auto& dy, Index i) { return -dy[i]; }) == "the sign");
+  CHECK(cause_of([](auto& dy, Index i) { return 0.5 * dy[i]; }) == "a factor of 0.500000");
+  CHECK(cause_of([](auto&, Index) { return 0; }) == "backward leaves zeros");
+  CHECK(cause_of([](auto&, Index) { return 1; }) == "dy is not used, as if it were 1");
   CHECK(check_backward(
             [](const auto& x) {
               return Values<std::decay_t<decltype(x[0])>>{x[0] * x[0] + x[1] * x[1] + x[2] * x[2]};
@@ -100,17 +98,14 @@ TEST_CASE("patterns of errors have causes") {
             },
             Values<double>{1, 2, 3})
             .likely_cause == "dy is not used, as if it were 1");
-  CHECK(cause_of_backward([](const auto& dy, const auto&, auto& dx) {
-          for (std::size_t i = 0; i < 6; ++i) dx[i] = dy[i % 2 * 3 + i / 2];
-        }) == "transposed, of 2 rows");
-  CHECK(cause_of_backward([](const auto& dy, const auto&, auto& dx) {
-          for (std::size_t i = 0; i < 6; ++i) dx[i] = dy[i] / (i < 3 ? 1 : 0);
-        }) == "a division by 0, or memory that was never set");
-  CHECK(cause_of_backward(
-            [](const auto& dy, const auto& x, auto& dx) {
-              for (std::size_t i = 0; i < 8; ++i) dx[i] = dy[i] + (i < 4 ? 2 : -1) * x[i];
-            },
-            eight_values) == "a term is missing or too much: x times a sum");
+  CHECK(cause_of([](auto& dy, Index i) { return dy[i % 2 * 3 + i / 2]; }) ==
+        "transposed, of 2 rows");
+  CHECK(cause_of([](auto& dy, Index i) { return dy[i] / (i < 3 ? 1 : 0); }) ==
+        "a division by 0, or memory that was never set");
+  const auto one_term_more = [](auto& dy, Index i) {
+    return dy[i] + (i < 4 ? 2 : -1) * eight_values[i];
+  };
+  CHECK(cause_of(one_term_more, eight_values) == "a term is missing or too much: x times a sum");
   const Report one = check_backward([](const auto& x) { return x; },
                                     [](const auto& dy, const auto&, auto& dx) {
                                       dx = dy;

@@ -34,7 +34,11 @@ TEST_CASE("NanDetector: a gradient that is not finite where its value is") {
 TEST_CASE("NanDetector: what is right is no finding, what is wrong beside it is") {
   const Array x({2, 2}, {1, 2, 3, 4}), three({2, 3, 2}, {1, 2, 3, 4, 5, 6, 6, 5, 4, 3, 2, 1});
   const Tensor p = parameter(Array({2}, {1, 2})), low = parameter(Array({2}, {1, -infinity})),
-               high = parameter(Array({2}, {1, infinity}));
+               high = parameter(Array({2}, {1, infinity})), one = parameter(Array::ones({1, 1})),
+               endless = parameter(Array({1, 1}, {infinity}));
+  const std::vector<Tensor> twice_low{low, low}, twice_high{high, high};
+  const Mask no_keys = padding({2, 0});
+  const auto minus_itself = [](const Tensor& t) { t - t; };
   const auto scores = [&] { return attention_scores(parameter(x), parameter(x), causal()); };
   const auto attend = [&](const Mask& mask) {  // hidden scores are −∞, step by step
     const Tensor q = parameter(three), k = parameter(three), v = parameter(three);
@@ -48,40 +52,19 @@ TEST_CASE("NanDetector: what is right is no finding, what is wrong beside it is"
   const std::vector<Case> cases = {
       {"", [&] { backward(sum(log(p) * p)); }},
       {"", [&] { attend(causal()); }},
-      {"",
-       [&] {
-         attend(padding({2, 0}));
-       }},
+      {"", [&] { attend(no_keys); }},
       {"", [&] { attend(custom(3, 3, std::vector<bool>(9))); }},
       {"", [&] { scores(); }},
-      {"neg", [&] { -scores(); }},              // +∞
-      {"*", [&] { softmax(scores() * 0.0); }},  // −∞·0
-      {"-",
-       [&] {
-         const Tensor s = scores();
-         s - s;
-       }},                                               // −∞ + ∞
+      {"neg", [&] { -scores(); }},                       // +∞
+      {"*", [&] { softmax(scores() * 0.0); }},           // −∞·0
+      {"-", [&] { minus_itself(scores()); }},            // −∞ + ∞
       {"log", [&] { log(p - p); }},                      // −∞ of finite numbers
       {"*", [&] { backward(sum(exp(scores() * p))); }},  // 0·∞
-      {"attention_scores",
-       [] {
-         attention_scores(parameter(Array({1, 1}, {infinity})), parameter(Array::ones({1, 1})),
-                          causal());
-       }},
-      {"concat",
-       [&] {
-         concat({high, high}, 0);
-       }},  // ops that record a list of edges
+      {"attention_scores", [&] { attention_scores(endless, one, causal()); }},
+      {"concat", [&] { concat(twice_high, 0); }},  // ops that record a list of edges
       // a parameter's own −∞ is not blamed on the op that passes it on
-      {"",
-       [&] {
-         exp(concat({low, low}, 0) * 2.0);
-       }},
-      {"-",
-       [&] {
-         const Tensor y = low * 2.0;
-         y - y;
-       }},
+      {"", [&] { exp(concat(twice_low, 0) * 2.0); }},
+      {"-", [&] { minus_itself(low * 2.0); }},
   };
   for (std::size_t i = 0; i < cases.size(); ++i) {
     INFO("case " << i);

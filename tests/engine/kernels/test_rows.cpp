@@ -234,6 +234,41 @@ void check_rows(const RowKernel& kernel, Dim rows, Dim n, Dim sum_rows) {
   }
 }
 
+// What pairwise summation may err by, in units of the sum of the sizes: 2·u·log₂ n, and one
+// rounding of each product.
+double sum_bound(Dim n) { return (2 * std::log2(static_cast<double>(n) + 1) + 1) * unit; }
+
+void check_sums(const Array& x, const Array& y) {
+  const Dim n = x.size();
+  const Wide a = wide(x), b = wide(y);
+  std::array<long double, 3> exact{}, size{};
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const std::array<long double, 3> terms{a[i], a[i] * b[i], a[i] * a[i]};
+    for (std::size_t k = 0; k < 3; ++k) exact[k] += terms[k], size[k] += std::abs(terms[k]);
+  }
+  const auto run = [n](const Inputs& in, const Outputs& out) {
+    out[0][0] = kernels::sum(in[0], n);
+    out[0][1] = kernels::dot(in[0], in[1], n);
+    out[0][2] = Real(kernels::sum_of_squares(in[0], n));
+    kernels::sum_columns(in[2], out[1], 1, n, 3);
+  };
+  Array columns({n, 3});
+  for (Dim i = 0; i < 3 * n; ++i) columns.write()[i] = x[i / 3];
+  const std::vector<Array> found = run_guarded({x, y, columns}, {3, 3}, run);
+  INFO(n << " numbers");
+  for (std::size_t k = 0; k < 3; ++k) {
+    const auto error = [&](Real sum) {
+      return std::abs(static_cast<long double>(value_of(sum)) - exact[k]);
+    };
+    // The squares are doubles in sixteen chains.
+    const double bound = k < 2 ? sum_bound(n) : unit + (static_cast<double>(n) / 16 + 5) * 0x1p-53;
+    REQUIRE(error(found[0][static_cast<Dim>(k)]) <= bound * size[k]);
+    // Sixteen rows are added one after the other.
+    const double by_rows = sum_bound(n) + static_cast<double>(std::min<Dim>(n, 16)) * unit;
+    for (Dim i = 0; k == 0 && i < 3; ++i) REQUIRE(error(found[1][i]) <= by_rows * size[0]);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("kernels of rows are the formulas, row by row, in every number of tasks") {
@@ -313,45 +348,6 @@ TEST_CASE("softmax of a long row sums to 1: it is summed in parts") {
   const auto additions = static_cast<double>(part / lanes + n / part);
   CHECK(static_cast<double>(std::abs(total - 1)) <= (additions + 10) * unit);
 }
-
-namespace {
-
-// What pairwise summation may err by, in units of the sum of the sizes: 2·u·log₂ n, and one
-// rounding of each product.
-double sum_bound(Dim n) { return (2 * std::log2(static_cast<double>(n) + 1) + 1) * unit; }
-
-void check_sums(const Array& x, const Array& y) {
-  const Dim n = x.size();
-  const Wide a = wide(x), b = wide(y);
-  std::array<long double, 3> exact{}, size{};
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const std::array<long double, 3> terms{a[i], a[i] * b[i], a[i] * a[i]};
-    for (std::size_t k = 0; k < 3; ++k) exact[k] += terms[k], size[k] += std::abs(terms[k]);
-  }
-  const auto run = [n](const Inputs& in, const Outputs& out) {
-    out[0][0] = kernels::sum(in[0], n);
-    out[0][1] = kernels::dot(in[0], in[1], n);
-    out[0][2] = Real(kernels::sum_of_squares(in[0], n));
-    kernels::sum_columns(in[2], out[1], 1, n, 3);
-  };
-  Array columns({n, 3});
-  for (Dim i = 0; i < 3 * n; ++i) columns.write()[i] = x[i / 3];
-  const std::vector<Array> found = run_guarded({x, y, columns}, {3, 3}, run);
-  INFO(n << " numbers");
-  for (std::size_t k = 0; k < 3; ++k) {
-    const auto error = [&](Real sum) {
-      return std::abs(static_cast<long double>(value_of(sum)) - exact[k]);
-    };
-    // The squares are doubles in sixteen chains.
-    const double bound = k < 2 ? sum_bound(n) : unit + (static_cast<double>(n) / 16 + 5) * 0x1p-53;
-    REQUIRE(error(found[0][static_cast<Dim>(k)]) <= bound * size[k]);
-    // Sixteen rows are added one after the other.
-    const double by_rows = sum_bound(n) + static_cast<double>(std::min<Dim>(n, 16)) * unit;
-    for (Dim i = 0; k == 0 && i < 3; ++i) REQUIRE(error(found[1][i]) <= by_rows * size[0]);
-  }
-}
-
-}  // namespace
 
 TEST_CASE("sums and dots err with the logarithm of their length") {
   std::vector<Dim> lengths{0, 1, 2, 3, 65536, 100003};

@@ -34,59 +34,6 @@ Array drawn_numbers(Dim n, std::uint64_t seed = 1) {
 }
 bool same_number(Real a, Real b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
-}  // namespace
-
-TEST_CASE("arithmetic, comparison and choice are those of each lane") {
-  const Array left = drawn_numbers(lanes, 1), right = drawn_numbers(lanes, 5),
-              other = drawn_numbers(lanes, 9);
-  const Vec a = kernels::load(left.data()), b = kernels::load(right.data());
-  const Real c = other[0];
-  const auto check = [&](Vec found, auto expected) {
-    for (Dim i = 0; i < lanes; ++i) {
-      const Real is = kernels::lane(found, static_cast<int>(i)), must = expected(left[i], right[i]);
-      INFO("lane " << i << " is " << digits(is) << ", must be " << digits(must));
-      CHECK(value_of(is) == value_of(must));
-#if defined(FLEDGE_DUAL)  // of two products a multiply-add rounds only one
-      CHECK(std::abs(is.tangent - must.tangent) <= 1e-14 * std::abs(must.tangent));
-#endif
-    }
-  };
-  check(a + b, [](Real x, Real y) { return x + y; });
-  check(a - b, [](Real x, Real y) { return x - y; });
-  check(a * b, [](Real x, Real y) { return x * y; });
-  check(a / b, [](Real x, Real y) { return x / y; });
-  check(-a, [](Real x, Real) { return -x; });
-  check(a + c, [&](Real x, Real) { return x + c; });
-  check(c - a, [&](Real x, Real) { return c - x; });
-  check(a * c, [&](Real x, Real) { return x * c; });
-  check(c / a, [&](Real x, Real) { return c / x; });
-  Vec sum = a;
-  sum += b;
-  check(sum, [](Real x, Real y) { return x + y; });
-  using kernels::select;
-  check(select(a < b, a, b), [](Real x, Real y) { return x < y ? x : y; });
-  check(select(a > b, a, b), [](Real x, Real y) { return x > y ? x : y; });
-  check(select(a <= a, a, b), [](Real x, Real) { return x; });
-  check(select(a >= b, b, a), [](Real x, Real y) { return x >= y ? y : x; });
-  check(select(a == a, b, a), [](Real, Real y) { return y; });
-  check(kernels::larger(a, b), [](Real x, Real y) { return x < y ? y : x; });
-}
-
-TEST_CASE("larger: the larger one, and the first where either is NaN") {
-  const double all[] = {-infinity, -2, 0, 5, infinity, quiet_nan};
-  for (const double a : all)
-    for (const double b : all)
-      for (const Real lane :
-           numbers_in(kernels::larger(kernels::splat(Real(a)), kernels::splat(Real(b))))) {
-        INFO(a << " and " << b);
-        const bool either_nan = std::isnan(a) || std::isnan(b);
-        CHECK((either_nan && std::isnan(a) ? isnan(lane)
-                                           : value_of(lane) == (either_nan ? a : std::max(a, b))));
-      }
-}
-
-namespace {
-
 using BitPattern = std::conditional_t<sizeof(Real) == sizeof(float), std::uint32_t, std::uint64_t>;
 constexpr bool is_single = sizeof(Real) == sizeof(float);
 
@@ -163,6 +110,55 @@ void check_sweep(BitPattern stride) {
 }
 
 }  // namespace
+
+TEST_CASE("arithmetic, comparison and choice are those of each lane") {
+  const Array left = drawn_numbers(lanes, 1), right = drawn_numbers(lanes, 5),
+              other = drawn_numbers(lanes, 9);
+  const Vec a = kernels::load(left.data()), b = kernels::load(right.data());
+  const Real c = other[0];
+  const auto check = [&](Vec found, auto expected) {
+    for (Dim i = 0; i < lanes; ++i) {
+      const Real is = kernels::lane(found, static_cast<int>(i)), must = expected(left[i], right[i]);
+      INFO("lane " << i << " is " << digits(is) << ", must be " << digits(must));
+      CHECK(value_of(is) == value_of(must));
+#if defined(FLEDGE_DUAL)  // of two products a multiply-add rounds only one
+      CHECK(std::abs(is.tangent - must.tangent) <= 1e-14 * std::abs(must.tangent));
+#endif
+    }
+  };
+  check(a + b, [](Real x, Real y) { return x + y; });
+  check(a - b, [](Real x, Real y) { return x - y; });
+  check(a * b, [](Real x, Real y) { return x * y; });
+  check(a / b, [](Real x, Real y) { return x / y; });
+  check(-a, [](Real x, Real) { return -x; });
+  check(a + c, [&](Real x, Real) { return x + c; });
+  check(c - a, [&](Real x, Real) { return c - x; });
+  check(a * c, [&](Real x, Real) { return x * c; });
+  check(c / a, [&](Real x, Real) { return c / x; });
+  Vec sum = a;
+  sum += b;
+  check(sum, [](Real x, Real y) { return x + y; });
+  using kernels::select;
+  check(select(a < b, a, b), [](Real x, Real y) { return x < y ? x : y; });
+  check(select(a > b, a, b), [](Real x, Real y) { return x > y ? x : y; });
+  check(select(a <= a, a, b), [](Real x, Real) { return x; });
+  check(select(a >= b, b, a), [](Real x, Real y) { return x >= y ? y : x; });
+  check(select(a == a, b, a), [](Real, Real y) { return y; });
+  check(kernels::larger(a, b), [](Real x, Real y) { return x < y ? y : x; });
+}
+
+TEST_CASE("larger: the larger one, and the first where either is NaN") {
+  const double all[] = {-infinity, -2, 0, 5, infinity, quiet_nan};
+  for (const double a : all)
+    for (const double b : all)
+      for (const Real lane :
+           numbers_in(kernels::larger(kernels::splat(Real(a)), kernels::splat(Real(b))))) {
+        INFO(a << " and " << b);
+        const bool either_nan = std::isnan(a) || std::isnan(b);
+        CHECK((either_nan && std::isnan(a) ? isnan(lane)
+                                           : value_of(lane) == (either_nan ? a : std::max(a, b))));
+      }
+}
 
 TEST_CASE("vector functions err by 2 units in the last place at most, in double by 1") {
   check_sweep(is_single ? BitPattern{4099} : static_cast<BitPattern>(36028797018963913));

@@ -76,6 +76,8 @@ Verdict same_values(const Array& found, const Array& expected) {
   });
 }
 
+Dim zeros_in(const Array& x) { return std::count(x.data(), x.data() + x.size(), Real(0)); }
+
 }  // namespace
 
 TEST_CASE("values and gradients by hand, and at the edges of IEEE 754") {
@@ -242,12 +244,6 @@ TEST_CASE("sigmoid and softmax neither overflow nor divide by zero on the way") 
   pass(op_case("softmax").f, {rows}, Array::ones({2, 3}));
   CHECK(std::fetestexcept(FE_OVERFLOW | FE_INVALID | FE_DIVBYZERO) == 0);
 }
-
-namespace {
-
-Dim zeros_in(const Array& x) { return std::count(x.data(), x.data() + x.size(), Real(0)); }
-
-}  // namespace
 
 TEST_CASE("dropout leaves out where a draw is below its probability, and scales what stays") {
   const Dim n = 100'000;

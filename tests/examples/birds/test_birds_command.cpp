@@ -13,24 +13,8 @@
 using namespace testing;
 
 namespace {
+
 const std::string birds = FLEDGE_BINARY_DIR "/birds";
-}
-
-TEST_CASE("birds: ASCII in a pipe, colours on a terminal over the same words") {
-  const Result piped = run({birds});
-  CHECK(piped.status == 0);
-  CHECK(piped.err.empty());
-  const std::string& story = piped.out;
-  CHECK(std::all_of(story.begin(), story.end(),
-                    [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
-  const Result terminal = run_on_terminal({birds});
-  CHECK(terminal.status == 0);
-  CHECK_THAT(terminal.out, ContainsSubstring("\x1b["));
-  CHECK(without_colours(terminal.out) == story);
-  for (const std::string& line : lines_of(story)) CHECK(support::display_width(line) <= 80);
-}
-
-namespace {
 
 // The program of one file, with this seed or without, finds what part 3 of `make run` finds.
 void check_one_file(const std::string& seed, const StrictJson& text) {
@@ -60,6 +44,20 @@ void check_one_file(const std::string& seed, const StrictJson& text) {
 }
 
 }  // namespace
+
+TEST_CASE("birds: ASCII in a pipe, colours on a terminal over the same words") {
+  const Result piped = run({birds});
+  CHECK(piped.status == 0);
+  CHECK(piped.err.empty());
+  const std::string& story = piped.out;
+  CHECK(std::all_of(story.begin(), story.end(),
+                    [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
+  const Result terminal = run_on_terminal({birds});
+  CHECK(terminal.status == 0);
+  CHECK_THAT(terminal.out, ContainsSubstring("\x1b["));
+  CHECK(without_colours(terminal.out) == story);
+  for (const std::string& line : lines_of(story)) CHECK(support::display_width(line) <= 80);
+}
 
 TEST_CASE(
     "birds --json: every parameter proved by both oracles; the bytes depend on the seed alone") {

@@ -2,9 +2,7 @@
 // they say to each wrong answer is in tests/command/exercises.txt.
 #include <regex>
 
-#include "examples/support/text.h"
 #include "tests/examples/lessons/course.h"
-#include "tests/support/catch.h"
 #include "tests/support/process.h"
 
 namespace exercise_tests {
@@ -22,8 +20,6 @@ Result says(std::vector<std::string> arguments) {
   return run(arguments, {{"LC_ALL", "C"}});
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
-
 /// "01_forget_birds", …: the exercises in their order.
 Lines names() {
   std::set<std::string> all;
@@ -34,13 +30,10 @@ Lines names() {
 }
 
 /// At most 80 columns of ASCII, without a negative zero.
-void check_layout(const Lines& lines) {
-  for (const std::string& line : lines) {
-    INFO(line);
-    CHECK(support::display_width(line) <= 80);
-    CHECK(std::all_of(line.begin(), line.end(), [](char c) { return c >= ' ' && c <= '~'; }));
+void check_printed(const Lines& lines) {
+  check_layout(lines, true);
+  for (const std::string& line : lines)
     CHECK_FALSE(std::regex_search(line, std::regex("-0(\\.0+)?(?![.0-9])")));
-  }
 }
 
 }  // namespace
@@ -67,7 +60,7 @@ TEST_CASE("exercises: the blanks are open, hints come on request, all pages have
     CHECK(std::regex_search(solved, std::regex("\n *" + number + " .* solved +" + file + "\n")));
     CHECK(has(all.out, "   Hint 1 of "));
     CHECK(has(all.out, "That was the last hint."));
-    check_layout(lines_of(all.out));
+    check_printed(lines_of(all.out));
     // An answer in place of the blanks is a reader's own: .ci/run keeps it out of the repository.
     if (!has(joined(lines_in(folder / file)), "FILL")) continue;
     CHECK(std::regex_search(overview, std::regex("\n *" + number + " .* open +" + file + "\n")));
@@ -104,7 +97,7 @@ TEST_CASE("exercises: the transcripts have each solution and each mistake") {
       given = (line[0] == '$' && given[0] == '#' ? given : "") + line;
       continue;
     }
-    if (line[0] != '!') check_layout({line});
+    if (line[0] != '!') check_printed({line});
     INFO(given << "\n" << line);  // an infinity or a NaN of printf only where one was given
     CHECK((!std::regex_search(line, std::regex("\\b(inf|nan)\\b")) || has(given, "inf")));
   }

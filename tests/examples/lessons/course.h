@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "examples/support/text.h"
+#include "tests/support/catch.h"
 #include "tests/support/folder.h"
 
 namespace testing {
@@ -29,6 +31,20 @@ inline std::string joined(const Lines& lines) {
     for (std::string word; words >> word;) text += (text.empty() ? "" : " ") + word;
   }
   return text;
+}
+
+inline bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != text.npos;
+}
+
+/// At most 80 columns, of ASCII if that is asked for.
+inline void check_layout(const Lines& lines, bool is_ascii = false) {
+  for (const std::string& line : lines) {
+    INFO(line);
+    CHECK(support::display_width(line) <= 80);
+    if (is_ascii)
+      CHECK(std::all_of(line.begin(), line.end(), [](char c) { return c >= ' ' && c <= '~'; }));
+  }
 }
 
 /// In the order of the course, which is that of the tables in examples/README.md.

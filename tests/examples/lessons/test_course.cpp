@@ -10,7 +10,6 @@
 #include "examples/support/text.h"
 #include "nn/io/json.h"
 #include "tests/examples/lessons/course.h"
-#include "tests/support/catch.h"
 #include "tests/support/process.h"
 
 namespace course_tests {
@@ -18,17 +17,6 @@ namespace {
 
 using namespace testing;
 namespace fs = std::filesystem;
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
-
-void check_layout(const Lines& lines, bool is_ascii = false) {
-  for (const std::string& line : lines) {
-    INFO(line);
-    CHECK(support::display_width(line) <= 80);
-    if (is_ascii)
-      CHECK(std::all_of(line.begin(), line.end(), [](char c) { return c >= ' ' && c <= '~'; }));
-  }
-}
 
 /// The lines of the output behind this title, up to an empty line.
 Lines lines_behind(const std::string& title, const Lines& output) {

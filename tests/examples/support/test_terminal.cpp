@@ -1,5 +1,5 @@
-// How many columns a stream has, what is painted, and how tokens are shown. Who gets colours
-// and Unicode: fledge/test_terminals.cpp.
+// How many columns a stream has, and what is painted. Who gets colours and Unicode:
+// fledge/test_terminals.cpp.
 #include "examples/support/text.h"
 
 #include <fcntl.h>
@@ -65,11 +65,4 @@ TEST_CASE("Paint: colours when on, the text itself when off") {
        {on.bold("ä鳥"), on.dim("ä鳥"), on.good("ä鳥"), on.bad("ä鳥"), on.accent("ä鳥")})
     CHECK(display_width(text) == 3);
   CHECK(on.good("x") != on.bad("x"));
-}
-
-TEST_CASE("token_label: line breaks, blanks and tabs are visible; the rest is harmless") {
-  CHECK(token_label(" the\n\t", true) == "␣the⏎⇥");
-  CHECK(token_label(" the\n\t", false) == "_the\\n\\t");
-  CHECK(token_label("\x1b[2J x鳥\xff", true) == "\\x1b[2J␣x鳥\\xff");
-  CHECK(token_label("", true) == "''");
 }

@@ -60,6 +60,8 @@ TEST_CASE("text, sparkline and bar: what the functions say") {
        {"printable_line from column 3", [](auto& text) { return printable_line(text, 3); }},
        {"quoted", [](auto& text) { return support::quoted(text); }},
        {"markup_escaped", [](auto& text) { return markup_escaped(text); }},
+       {"token_label", [](auto& text) { return token_label(text, true); }},
+       {"token_label in ASCII", [](auto& text) { return token_label(text, false); }},
        {"shell_word", [](auto& text) { return shell_word(text); }},
        {"display_width", [](auto& text) { return std::to_string(display_width(text)); }},
        {"pad_left", of_number([](int n, const std::string& text) { return pad_left(text, n); })},

@@ -48,6 +48,13 @@ std::vector<Choice> naive_choices(const Array& logits, const SampleOptions& opti
   return tokens;
 }
 
+LanguageModel sampled_model() {
+  Rng rng(1);
+  LanguageModel model({.vocabulary = 11, .context = 12, .layers = 2, .heads = 2, .width = 8}, rng);
+  redraw(model, 2);
+  return model;
+}
+
 }  // namespace
 
 TEST_CASE("choices: temperature, then top_k, then top_p of what is left") {
@@ -200,17 +207,6 @@ TEST_CASE("sample refuses options and logits that mean nothing") {
   for (const Shape& shape : {Shape{2, 3}, Shape{0}})
     CHECK(refuses<ShapeError>([&] { choices(Array(shape), {}); }, "(V)", to_string(shape)));
 }
-
-namespace {
-
-LanguageModel sampled_model() {
-  Rng rng(1);
-  LanguageModel model({.vocabulary = 11, .context = 12, .layers = 2, .heads = 2, .width = 8}, rng);
-  redraw(model, 2);
-  return model;
-}
-
-}  // namespace
 
 TEST_CASE("generate: each token is drawn from the full pass over what was read before it") {
   const LanguageModel model = sampled_model();

@@ -29,12 +29,9 @@ LanguageModel decoded_model(const LanguageModelSizes& sizes, std::uint64_t seed)
 }
 
 LanguageModelSizes decoder_sizes(Dim context, Dim layers, Dim heads, Dim D, Bias bias) {
-  return {.vocabulary = decoder_vocabulary,
-          .context = context,
-          .layers = layers,
-          .heads = heads,
-          .width = heads * D,
-          .bias = bias};
+  LanguageModelSizes sizes{.vocabulary = decoder_vocabulary, .context = context, .layers = layers};
+  sizes.heads = heads, sizes.width = heads * D, sizes.bias = bias;
+  return sizes;
 }
 
 std::vector<LanguageModelSizes> all_sizes() {

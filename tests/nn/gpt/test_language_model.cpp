@@ -257,7 +257,7 @@ TEST_CASE("LanguageModel: sizes that make no model are refused, others reach eve
     CHECK(refuses<ValueError>(made(s), op + name, "got " + std::to_string(wrong)));
     *size = before;
   }
-  for (const double wrong : {0.0, -1.0, infinity, not_a_number}) {
+  for (const double wrong : {0.0, -1.0, infinity, quiet_nan}) {
     s.epsilon = wrong;
     CHECK(refuses<ValueError>(made(s), op + "epsilon", "got "));
   }

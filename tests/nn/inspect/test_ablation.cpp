@@ -15,14 +15,10 @@ constexpr Dim ablated_vocabulary = 7;
 using Ids = std::vector<Dim>;
 
 LanguageModel ablated_model(Dim layers, const Recipe& recipe = {}) {
+  LanguageModelSizes sizes{.vocabulary = ablated_vocabulary, .context = 6, .width = 8};
+  sizes.layers = layers, sizes.heads = 2, sizes.recipe = recipe;
   Rng rng(3);
-  LanguageModel model({.vocabulary = ablated_vocabulary,
-                       .context = 6,
-                       .layers = layers,
-                       .heads = 2,
-                       .width = 8,
-                       .recipe = recipe},
-                      rng);
+  LanguageModel model(sizes, rng);
   redraw(model, 3);
   return model;
 }

@@ -181,7 +181,7 @@ TEST_CASE("the best history is as long as what decides, and 0 where nothing does
   CHECK(best_history(few, 3, 8) >= 1);
 }
 
-TEST_CASE("tables refuse what cannot be counted") {
+TEST_CASE("tables refuse what cannot be counted, and the least loss a stream") {
   const auto losses = [](const TokenText& train, const TokenText& test, int history) {
     return [=] { ngram_losses(train, test, 2, history); };
   };
@@ -192,6 +192,7 @@ TEST_CASE("tables refuse what cannot be counted") {
     CHECK(refuses<ValueError>(losses(abab, abab, history), "0 to 12",
                               "got " + std::to_string(history)));
   CHECK(refuses<ValueError>(losses(abab, {{0, 1, 0}, {0, 2}}, 1), "stream", "documents"));
+  CHECK(refuses<ValueError>([] { least_loss(abab); }, "Reading::lines"));
 }
 
 TEST_CASE("least loss: sums by hand, and 0 where every beginning goes on in one way") {
@@ -217,8 +218,4 @@ TEST_CASE("least loss: a model that learns a text by heart comes near it, and no
   const double least = least_loss(text), loss = mean_loss(model, text, 5);
   CHECK(loss > least - 1e-6);  // the engine computes in float
   CHECK(loss < least + 0.01);
-}
-
-TEST_CASE("least loss: a stream has no documents and is refused") {
-  CHECK(refuses<ValueError>([] { least_loss({{0, 1, 0, 1}, {}}); }, "Reading::lines"));
 }

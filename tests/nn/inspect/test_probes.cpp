@@ -16,13 +16,10 @@ using Ids = std::vector<Dim>;
 constexpr Dim probed_vocabulary = 11, probed_context = 12;
 
 LanguageModel probed_model(Dim layers = 2, Dim heads = 2) {
+  LanguageModelSizes sizes{.vocabulary = probed_vocabulary, .context = probed_context, .width = 8};
+  sizes.layers = layers, sizes.heads = heads;
   Rng rng(1);
-  LanguageModel model({.vocabulary = probed_vocabulary,
-                       .context = probed_context,
-                       .layers = layers,
-                       .heads = heads,
-                       .width = 8},
-                      rng);
+  LanguageModel model(sizes, rng);
   redraw(model, 2);
   return model;
 }
@@ -91,12 +88,8 @@ TEST_CASE(
   check([](Dim, Dim) { return 0.0; }, {});
   // Layer norm of one number is constant, so no token changes the logits of such a model.
   Rng rng(1);
-  const LanguageModel constant({.vocabulary = probed_vocabulary,
-                                .context = probed_context,
-                                .layers = 1,
-                                .heads = 1,
-                                .width = 1},
-                               rng);
+  const LanguageModel constant(
+      {.vocabulary = probed_vocabulary, .context = probed_context, .width = 1}, rng);
   const CausalityReport narrow = check_causality(constant, random_ids(probed_context, 3));
   CHECK((!narrow.is_causal && !narrow.looks_ahead));
   CHECK(refuses<ValueError>([&] { check_causality(reader(causal_weight), ids, 1); },
@@ -190,11 +183,8 @@ TEST_CASE("a watched pair: means over every a with a b in front of it, in window
   }
   CHECK(watch_pair(model, lines, 3, 5).pairs == 1);
   CHECK(watch_pair(model, stream, 3, 5).pairs > watch_pair(model, stream, 3, 5, 2).pairs);
-  CHECK(refuses<ValueError>(
-      [&] {
-        watch_pair(model, {{1}, {}}, 11, 5);
-      },
-      "watch_pair", "token 11", "vocabulary of 11"));
+  CHECK(refuses<ValueError>([&] { watch_pair(model, lines, 11, 5); }, "watch_pair", "token 11",
+                            "vocabulary of 11"));
 }
 
 TEST_CASE("the control of a pair stands in the text about as often") {

@@ -68,7 +68,7 @@ TEST_CASE("safetensors: much of what is allowed is read, too much is refused in 
     check_refused(stored_file(before + deep), "64 levels");
   std::string ones = "[1";
   for (int i = 1; i < 100'000; ++i) ones += ",1";
-  check_refused(stored_file(one_tensor(ones + "]", "[0,4]"), 4), "t.shape");
+  check_refused(stored_file("{" + entry("t", "F32", ones + "]", "[0,4]") + "}", 4), "t.shape");
   // Many names that begin alike are read in n log n time, and one of them twice is found.
   const int names = testing::sanitized ? 10'000 : 100'000;
   const auto name_of = [](int n) { return std::string(400, 'x') + std::to_string(n); };
@@ -94,7 +94,7 @@ bool is_safetensors(const std::string& bytes) try {
   }
   const std::string text = bytes.substr(8, length);
   if (text.size() != length) return false;
-  const StrictJson header = testing::read_json(text);
+  const StrictJson header = testing::strict_json(text);
   std::vector<std::pair<double, double>> ranges;
   for (const auto& [name, tensor] : header.object()) {
     if (name == "__metadata__") {
@@ -152,6 +152,35 @@ std::vector<std::string> small_files() {
                   6)};
 }
 
+// The numbers of one tensor of this type, behind a header of an odd length: no number is aligned.
+std::vector<double> numbers_read(const std::string& dtype, std::size_t width,
+                                 const std::string& data) {
+  const std::string shape = "[" + std::to_string(data.size() / width) + "]",
+                    range = "[0," + std::to_string(data.size()) + "]",
+                    header = "{" + entry("t", dtype, shape, range) + "}";
+  const std::string file = stored_file(header + (header.size() % 2 == 0 ? " " : ""), data);
+  const StoredHeader found = stored_header(file);
+  return to_vector(stored_array(file, found.tensors.at(0)));
+}
+
+// A floating number by its definition: 1 sign, `exponents` exponent and `fractions` fraction bits.
+double number_by_definition(unsigned bits, int exponents, int fractions) {
+  const int bias = (1 << (exponents - 1)) - 1,
+            exponent = static_cast<int>(bits >> fractions) & (2 * bias + 1);
+  const double fraction = (bits & ((1u << fractions) - 1)) / std::pow(2.0, fractions);
+  const double sign = (bits >> (exponents + fractions)) != 0 ? -1 : 1;
+  if (exponent == 2 * bias + 1) return fraction == 0 ? sign * infinity : NAN;
+  return sign * (exponent == 0 ? std::pow(2.0, 1 - bias) * fraction
+                               : std::pow(2.0, exponent - bias) * (1 + fraction));
+}
+
+std::uint16_t written_bits(const Dtype& type, double x) {
+  char bytes[2];
+  type.write(Real(x), bytes);
+  return static_cast<std::uint16_t>(static_cast<unsigned char>(bytes[0]) |
+                                    static_cast<unsigned char>(bytes[1]) << 8);
+}
+
 }  // namespace
 
 TEST_CASE("every byte of three files changed to every value: what is accepted is the format") {
@@ -184,41 +213,6 @@ TEST_CASE("a file cut short anywhere, or longer, is refused") {
     CHECK_FALSE(accepted_header(good + '\0'));
   }
 }
-
-namespace {
-
-// The numbers of one tensor of this type, behind a header of an odd length: no number is aligned.
-std::vector<double> numbers_read(const std::string& dtype, std::size_t width,
-                                 const std::string& data) {
-  const std::string size = std::to_string(data.size()),
-                    header = "{" +
-                             entry("t", dtype, "[" + std::to_string(data.size() / width) + "]",
-                                   "[0," + size + "]") +
-                             "}";
-  const std::string file = stored_file(header + (header.size() % 2 == 0 ? " " : ""), data);
-  const StoredHeader found = stored_header(file);
-  return to_vector(stored_array(file, found.tensors.at(0)));
-}
-
-// A floating number by its definition: 1 sign, `exponents` exponent and `fractions` fraction bits.
-double number_by_definition(unsigned bits, int exponents, int fractions) {
-  const int bias = (1 << (exponents - 1)) - 1,
-            exponent = static_cast<int>(bits >> fractions) & (2 * bias + 1);
-  const double fraction = (bits & ((1u << fractions) - 1)) / std::pow(2.0, fractions);
-  const double sign = (bits >> (exponents + fractions)) != 0 ? -1 : 1;
-  if (exponent == 2 * bias + 1) return fraction == 0 ? sign * infinity : NAN;
-  return sign * (exponent == 0 ? std::pow(2.0, 1 - bias) * fraction
-                               : std::pow(2.0, exponent - bias) * (1 + fraction));
-}
-
-std::uint16_t written_bits(const Dtype& type, double x) {
-  char bytes[2];
-  type.write(Real(x), bytes);
-  return static_cast<std::uint16_t>(static_cast<unsigned char>(bytes[0]) |
-                                    static_cast<unsigned char>(bytes[1]) << 8);
-}
-
-}  // namespace
 
 TEST_CASE("what is stored is read again, to the bit, and stored as the same bytes") {
   const Array odd({4}, {std::numeric_limits<float>::max(), -1e-45, -0.0, 1e-310});

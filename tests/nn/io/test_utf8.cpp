@@ -70,10 +70,3 @@ TEST_CASE("utf8: a truncated sequence takes what it has, and the next character 
   CHECK(code_point_at("a\xC3", 1).bytes == 1);
   CHECK_FALSE(code_point_at(std::string_view("\xC3\0", 2), 0).valid);
 }
-
-TEST_CASE("UTF-8: a name in a message is short") {
-  const auto xs = [](std::size_t count) { return std::string(count, 'x'); };
-  CHECK(escaped_name(xs(80)) == xs(80));
-  CHECK(escaped_name(xs(81)) == xs(80) + "...");
-  CHECK(escaped_name(xs(79) + "ß") == xs(79) + "...");
-}

@@ -23,21 +23,18 @@ template <class Test>
 void for_each_layer(Test test) {
   const auto plain = [](const auto& layer, const Tensor& x) { return layer(x); };
   const auto causally = [](const auto& layer, const Tensor& x) { return layer(x, causal()); };
+  const auto linear = [](Rng& rng) { return Linear(layer_width, 3, rng); };
+  const auto without_bias = [](Rng& rng) { return Linear(layer_width, 3, rng, Bias::without); };
+  const auto norm = [](Rng&) { return LayerNorm(layer_width); };
+  const auto rms_norm = [](Rng&) { return LayerNorm(layer_width, 1e-5, Norm::rms); };
+  const auto mlp = [](Rng& rng) { return MLP(layer_width, 6, rng); };
   const auto attention = [](Rng& rng) { return Attention(layer_width, 2, rng); };
   const auto block = [](Rng& rng) { return Block(layer_width, 2, 6, rng); };
   const auto cross = [](Rng& rng) { return CrossAttention(layer_width, 3, 2, rng); };
-  SECTION("Linear") {
-    test([](Rng& rng) { return Linear(layer_width, 3, rng); }, plain, Sees::itself);
-  }
-  SECTION("Linear without bias") {
-    test([](Rng& rng) { return Linear(layer_width, 3, rng, Bias::without); }, plain, Sees::itself);
-  }
-  SECTION("LayerNorm") {
-    test([](Rng&) { return LayerNorm(layer_width); }, plain, Sees::itself);
-  }
-  SECTION("RMS norm") {
-    test([](Rng&) { return LayerNorm(layer_width, 1e-5, Norm::rms); }, plain, Sees::itself);
-  }
+  SECTION("Linear") { test(linear, plain, Sees::itself); }
+  SECTION("Linear without bias") { test(without_bias, plain, Sees::itself); }
+  SECTION("LayerNorm") { test(norm, plain, Sees::itself); }
+  SECTION("RMS norm") { test(rms_norm, plain, Sees::itself); }
   SECTION("MLP with a gate") {
     test([](Rng& rng) { return MLP(layer_width, 6, rng, Bias::with, FeedForward::swiglu); }, plain,
          Sees::itself);
@@ -51,9 +48,7 @@ void for_each_layer(Test test) {
     };
     test(of_today, causally, Sees::earlier);
   }
-  SECTION("MLP") {
-    test([](Rng& rng) { return MLP(layer_width, 6, rng); }, plain, Sees::itself);
-  }
+  SECTION("MLP") { test(mlp, plain, Sees::itself); }
   SECTION("Attention") { test(attention, plain, Sees::all); }
   SECTION("Attention, causal") { test(attention, causally, Sees::earlier); }
   SECTION("Attention without bias") {
@@ -61,11 +56,8 @@ void for_each_layer(Test test) {
          Sees::earlier);
   }
   SECTION("Attention with shared keys") {
-    test(
-        [](Rng& rng) {
-          return Attention(layer_width, {2, 1}, rng, Bias::without);
-        },
-        causally, Sees::earlier);
+    test([](Rng& rng) { return Attention(layer_width, HeadCount(2, 1), rng, Bias::without); },
+         causally, Sees::earlier);
   }
   SECTION("Block") { test(block, plain, Sees::all); }
   SECTION("Block, causal") { test(block, causally, Sees::earlier); }
@@ -130,7 +122,7 @@ TEST_CASE(
     constexpr Dim T = 5;
     const auto layer = drawn_layer(make, 4);
     const Array x = uniform({2, T, layer_width}, 3), y = call(layer, Tensor(x)).value();
-    for (const double intruder : {0.5, 1e30, infinity, -infinity, not_a_number})
+    for (const double intruder : {0.5, 1e30, infinity, -infinity, quiet_nan})
       for (Dim j = 0; j < T; ++j) {
         const Array changed = call(layer, Tensor(replaced(x, 1, j, intruder))).value();
         for (Dim i = 0; i < T; ++i)
@@ -254,11 +246,11 @@ TEST_CASE("Block: normalise, look, add; normalise, think, add; both are dropped 
 }
 
 TEST_CASE("Dropout: in training the op of its probability, in evaluation x itself, NaN and all") {
-  const Tensor x = parameter(Array({4}, {1, -0.0, not_a_number, infinity}));
+  const Tensor x = parameter(Array({4}, {1, -0.0, quiet_nan, infinity}));
   CHECK(Dropout(0.9)(x, Mode::evaluation()).node() == x.node());
   Rng rng(1), same(1);
   CHECK(same_bits(Dropout(0.9)(x, Mode::training(rng)).value(), dropout(x, 0.9, same).value()));
-  for (const double p : {1.0, -0.1, 1.5, infinity, not_a_number})
+  for (const double p : {1.0, -0.1, 1.5, infinity, quiet_nan})
     CHECK(refuses<ValueError>([p] { Dropout{p}; }, "Dropout", "[0, 1)", "got "));
   CHECK(Dropout(0).p == 0);
 }

@@ -139,7 +139,7 @@ TEST_CASE("Muon: settings and moments that make no sense are refused, and change
   CHECK(refuses<ValueError>(made({}, {2, 3}), "Muon", "parameter 0 of shape (2, 6)", "5 columns"));
   CHECK(refuses<ValueError>(made({}, {0, 6}), "Muon", "parameter 0 of shape (2, 6)"));
   CHECK(refuses<ValueError>(made({}, {6}, 1), "Muon", "2 parameters"));
-  for (const double wrong : {-0.5, 1.5, not_a_number})
+  for (const double wrong : {-0.5, 1.5, quiet_nan})
     CHECK(refuses<ValueError>([&] { Muon({p}, {}, {wrong}, {{6}}); }, "Muon", "[0, 1]"));
   if (sizeof(Real) == sizeof(float))  // infinite there
     CHECK(refuses<ValueError>(made({.adamw = {.rate = 1, .decay = 2e38}, .times = 5}, {6}),
@@ -162,7 +162,7 @@ TEST_CASE("Muon: a gradient that is not finite is named, and moves nothing") {
   const Tensor p = parameter(uniform({2, 3}, 1)), q = parameter(uniform({2}, 2));
   Muon muon({p, q}, {}, {1, 1}, {{3}, {}});
   const Array before = p.value().clone();
-  p.set_grad(Array::full({2, 3}, Real(not_a_number)));
+  p.set_grad(Array::full({2, 3}, Real(quiet_nan)));
   q.set_grad(uniform({2}, 4));
   CHECK(refuses<NumericError>([&] { muon.step(); }, "parameter 0 of shape (2, 3)"));
   CHECK(same_bits(p.value(), before));

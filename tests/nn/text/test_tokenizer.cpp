@@ -180,6 +180,10 @@ TEST_CASE("bpe: the tokens that begin and end texts are those of the files, if t
   CHECK(tokens.end_of_text() == std::optional<Dim>(1));
   CHECK(tokens.begin_of_text() == std::optional<Dim>(1));
   CHECK_FALSE(Tokenizer(Tokens::bpe, "ab").end_of_text().has_value());
+  Tokenizer bytes(BytePairs(), {{"<|endoftext|>", 256, false, true}});
+  CHECK(bytes.end_of_text() == std::optional<Dim>(256));
+  bytes.limit_to(200), bytes.limit_to(250);
+  CHECK((!bytes.end_of_text().has_value() && bytes.size() == 200));
 }
 
 TEST_CASE("bpe: numbers may be without text, and a model's table smaller or larger") {
@@ -240,17 +244,11 @@ TEST_CASE("numbers alone are a tokenizer, and parts that do not belong together 
   for (const Tokens kind : {Tokens::character, Tokens::word})
     CHECK(refuses<ValueError>([&] { Tokenizer(kind, kind == Tokens::word ? " \t" : ""); },
                               "no symbols"));
-  for (const Dim wrong : {Dim{-1}, most_symbols})
-    CHECK(refuses<ValueError>(
-        [&] {
-          Tokenizer(BytePairs({"a"}), {{"b", wrong}});
-        },
-        "'b'", "number " + std::to_string(wrong)));
-  CHECK(refuses<ValueError>(
-      [] {
-        SpecialTokens({{std::string(1025, 'x'), 3}});
-      },
-      "number 3 has 1025"));
+  for (const SpecialToken& wrong : {SpecialToken{"b", -1}, SpecialToken{"b", most_symbols}})
+    CHECK(refuses<ValueError>([&] { Tokenizer(BytePairs({"a"}), {wrong}); }, "'b'",
+                              "number " + std::to_string(wrong.id)));
+  const std::vector<SpecialToken> too_long{{std::string(1025, 'x'), 3}};
+  CHECK(refuses<ValueError>([&] { SpecialTokens{too_long}; }, "number 3 has 1025"));
   CHECK_NOTHROW(SpecialTokens({{std::string(1024, 'x'), 3}}));
 }
 
@@ -298,13 +296,4 @@ TEST_CASE("tokenizer json: lists that no training writes end at their limit") {
              ContainsSubstring("vocab[1000000] ") && EndsWith("1,000,000"));
   CHECK_THAT(refused_json(list(merges, "[0,0]", most_symbols + 1)),
              ContainsSubstring("merges[1000000] ") && EndsWith("1,000,000"));
-}
-
-TEST_CASE("bpe: a model without a row for the token that ends texts has none") {
-  Tokenizer tokens(BytePairs(), {{"<|endoftext|>", 256, false, true}});
-  CHECK(tokens.end_of_text() == std::optional<Dim>(256));
-  tokens.limit_to(200);
-  CHECK_FALSE(tokens.end_of_text().has_value());
-  tokens.limit_to(250);
-  CHECK(tokens.size() == 200);
 }
