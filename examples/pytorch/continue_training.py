@@ -80,11 +80,14 @@ class Learner:
 
     def state(self):
         """{"weights": {NAME: tensor}, "moments": {NAME: {"step", "exp_avg", "exp_avg_sq"}, or of a
-        matrix of Muon {"momentum"}}}"""
+        matrix of Muon {"momentum"}}, "average": {NAME: tensor}}"""
         return {"weights": {name: p.detach() for name, p in self.named.items()},
-                "moments": {name: self.owner[p].state[p] for name, p in self.named.items()}}
+                "moments": {name: self.owner[p].state[p] for name, p in self.named.items()},
+                "average": self.average}
 
     def restore(self, state):
+        self.average = {name: value.to(self.processes.device)
+                        for name, value in state["average"].items()}
         with torch.no_grad():
             for name, p in self.named.items():
                 p.copy_(state["weights"][name])
@@ -110,7 +113,15 @@ class Learner:
                 group["lr"] = rate_at(step, settings)
             optimizer.step()
             optimizer.zero_grad()
+        share = 1 - min(settings["average"], (step + 1) / (step + 11))  # nn/optim/weight_average.h
+        for name, p in self.named.items():
+            self.average[name].lerp_(p.detach(), share)
         return loss, norm.item()
+
+    @torch.no_grad()
+    def use_average(self):
+        for name, p in self.named.items():
+            p.copy_(self.average[name])
 
     @torch.no_grad()
     def evaluate(self, text):
@@ -194,7 +205,9 @@ def exported_state(model, tensors, gradients):
                 "exp_avg_sq": tensors.get("adamw.v." + name, torch.zeros_like(weight))}
 
     return {"weights": weights,
-            "moments": {name: moments(name, weight) for name, weight in weights.items()}}
+            "moments": {name: moments(name, weight) for name, weight in weights.items()},
+            "average": {name: tensors.get("average." + name, weight).clone()
+                        for name, weight in weights.items()}}
 
 
 def main():
@@ -234,6 +247,7 @@ def main():
         if checkpoint and is_due and processes.rank == 0:
             state = {"export": metadata["checksum"], "step": step, "state": learner.state()}
             write(checkpoint, lambda file: torch.save(state, file))
+    learner.use_average()
     if valid:
         processes.say(f"held-out loss {learner.evaluate(valid):.7f}")
     if options.out and processes.rank == 0:

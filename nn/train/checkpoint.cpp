@@ -8,7 +8,7 @@ namespace fledge {
 
 namespace {
 
-constexpr const char* last_prefix = "last.";
+constexpr const char *average_prefix = "average.", *last_prefix = "last.";
 
 [[noreturn]] void refuse_run(const std::string& problem) {
   throw FormatError("the checkpoint " + problem);
@@ -21,8 +21,14 @@ void read_note(const JsonValue& json, double& to) {
   to = json.is_null() ? infinity : json.number();
 }
 
-// Whether the last step's weights are not those that are kept.
-bool has_last(const RunNotes& notes) { return notes.kept_step() != notes.step; }
+// What a run keeps of a parameter besides NAME, and whether NAME is of an earlier step than the last.
+struct Parts {
+  bool is_earlier, average, last;
+};
+Parts parts_of(const Trainer& trainer, const RunNotes& notes) {
+  const bool averages = trainer.options().average > 0, is_earlier = notes.kept_step() != notes.step;
+  return {is_earlier, averages && is_earlier, averages || is_earlier};
+}
 
 // The numbers of a tensor, which must be finite, and if they are means of squares not negative.
 Array read_part(const ByteSource& file, const StoredTensor& tensor) {
@@ -40,14 +46,18 @@ std::string checkpoint_bytes(const Trainer& trainer, RunNotes notes, const std::
                              const std::string& settings) {
   const Trainer::State state = trainer.state();
   notes.step = state.done;
+  const Parts parts = parts_of(trainer, notes);
   std::vector<NamedArray> arrays;
   std::vector<Dim> gradients;
   for (const auto& [name, tensor] : named_parameters(trainer.model())) {
     const std::size_t p = gradients.size();
     Moments moments = state.moments[p];
     gradients.push_back(moments.t);
-    if (has_last(notes)) arrays.push_back({name, best.at(p)});
-    arrays.push_back({has_last(notes) ? last_prefix + name : name, tensor.value()});
+    arrays.push_back({name, parts.is_earlier ? best.at(p)
+                            : parts.last     ? state.average[p]
+                                             : tensor.value()});
+    if (parts.average) arrays.push_back({average_prefix + name, state.average[p]});
+    if (parts.last) arrays.push_back({last_prefix + name, tensor.value()});
     moments.each([&, &own = name](const std::string& prefix, const Array& array) {
       arrays.push_back({prefix + own, array});
     });
@@ -86,7 +96,7 @@ Checkpoint open_checkpoint(ByteSource file) {
 LanguageModel kept_model(const Checkpoint& checkpoint, const LanguageModelSizes& sizes) {
   WeightFile kept{"", checkpoint.file, checkpoint.header};
   std::erase_if(kept.header.tensors, [](const StoredTensor& tensor) {
-    for (const char* prefix : {last_prefix, "adamw.", "muon."})
+    for (const char* prefix : {average_prefix, last_prefix, "adamw.", "muon."})
       if (tensor.name.starts_with(prefix)) return true;
     return false;
   });
@@ -107,8 +117,8 @@ std::vector<Array> restore(const Checkpoint& checkpoint, Trainer& trainer) {
     refuse_run("must be of a model with " + std::to_string(named.size()) +
                " parameters: it has another number of them");
 
-  const bool has_two = has_last(checkpoint.notes);
-  std::vector<Array> kept(named.size()), weights(has_two ? named.size() : 0);
+  const Parts parts = parts_of(trainer, checkpoint.notes);
+  std::vector<Array> kept(named.size()), weights(named.size());
   NamedShapes expected;
   std::vector<Array*> arrays;  // for their numbers
   for (p = 0; p < named.size(); ++p) {
@@ -117,7 +127,8 @@ std::vector<Array> restore(const Checkpoint& checkpoint, Trainer& trainer) {
       arrays.push_back(&array);
     };
     expect("", kept[p]);
-    if (has_two) expect(last_prefix, weights[p]);
+    if (parts.average) expect(average_prefix, state.average[p]);
+    if (parts.last) expect(last_prefix, weights[p]);
     state.moments[p].each(expect);
   }
   NamedTensors tensors;
@@ -125,7 +136,8 @@ std::vector<Array> restore(const Checkpoint& checkpoint, Trainer& trainer) {
   const auto found = find_tensors(std::move(tensors), expected);
   for (std::size_t i = 0; i < arrays.size(); ++i)
     *arrays[i] = read_part(checkpoint.file, *found[i]);
-  trainer.restore(state, has_two ? weights : kept);
+  if (!parts.average && !state.average.empty()) state.average = kept;
+  trainer.restore(state, parts.last ? weights : kept);
   return kept;
 }
 

@@ -98,7 +98,8 @@ Trainer::Trainer(LanguageModel model, const TokenText& text, const TrainerOption
                  options.optimizer == Optimizer::muon
                      ? matrices_of_blocks(named_)
                      : std::vector<std::vector<Dim>>(parameters_.size())),
-      held_(model_) {
+      held_(model_),
+      average_(parameters_, options.average) {
   sample_windows(text, 1, model_.sizes.context, 0, Rng(0));  // throws for a text that is too short
 }
 
@@ -137,7 +138,7 @@ Trainer::Step Trainer::step() {
   } catch (const NumericError&) {
     throw_step_diverged("a gradient became infinite, not-a-number, or too large to be squared");
   }
-  ++done_;
+  average_.follow(++done_);
   return {done_, loss, norm, rate};
 }
 
@@ -218,15 +219,20 @@ std::string largest_number(const std::vector<std::pair<std::string, Array>>& arr
   return text + " in " + where;
 }
 
-Trainer::State Trainer::state() const { return {done_, optimizer_.moments()}; }
+Trainer::State Trainer::state() const { return {done_, optimizer_.moments(), average_.copies()}; }
 
 void Trainer::restore(const State& state, const std::vector<Array>& weights) {
   require<ValueError>(state.done >= 0, "Trainer",
                       "the number of steps done must not be negative: got ", state.done);
   const std::vector<Real*> numbers = places_for(model_, weights);
   optimizer_.restore(state.moments);
+  average_.restore(state.average);
   done_ = state.done;
   copy_weights(weights, numbers);
+}
+
+std::vector<Array> Trainer::kept_weights() const {
+  return average_.exists() ? average_.copies() : weights_of(model_);
 }
 
 std::vector<Array> weights_of(const LanguageModel& model) {

@@ -10,6 +10,7 @@
 
 #include "nn/gpt/language_model.h"
 #include "nn/optim/muon.h"
+#include "nn/optim/weight_average.h"
 #include "nn/text/batches.h"
 
 namespace fledge {
@@ -29,6 +30,7 @@ struct TrainerOptions {
   double beta1 = 0.9, beta2 = 0.99;
   Optimizer optimizer = Optimizer::adamw;
   double muon_times = MuonOptions().times;  // Muon's rate as a multiple of the schedule's
+  double average = 0;                       // β of the average of the weights; 0: none
   std::uint64_t seed = 1;                   // for batches and dropout
 };
 
@@ -75,13 +77,18 @@ class Trainer {
   const LanguageModel& model() const { return model_; }
   const TokenText& text() const { return *text_; }
   const TrainerOptions& options() const { return options_; }
+  /// For WeightAverage::InPlace. While it lives, no step may be taken and no state be read.
+  WeightAverage& average() { return average_; }
+  /// Copies of the average of the weights, or of the weights if there is none.
+  std::vector<Array> kept_weights() const;
   /// The batch of the next step.
   Batch next_batch() const;
 
-  /// The state of a run without its weights. Moments are in the order of named_parameters().
+  /// The state of a run without its weights. Moments and average are in the order of named_parameters().
   struct State {
     std::int64_t done = 0;
     std::vector<Moments> moments;
+    std::vector<Array> average{};
   };
   State state() const;
   /// Throws ValueError or ShapeError if the state or the weights belong to another model, and
@@ -101,6 +108,7 @@ class Trainer {
   std::vector<Tensor> parameters_;
   Muon optimizer_;
   HeldParameters held_;
+  WeightAverage average_;
   std::int64_t done_ = 0;
 };
 

@@ -84,6 +84,7 @@ std::string training_bytes(const Trainer& trainer, const TokenText& valid,
   for (std::size_t p = 0; p < named.size(); ++p) {
     const auto& [name, tensor] = named[p];
     arrays.push_back({name, tensor.value()});
+    if (!state.average.empty()) arrays.push_back({"average." + name, state.average[p]});
     Moments moments = state.moments[p];
     moments.each([&, &own = name](const std::string& prefix, const Array& array) {
       arrays.push_back({prefix + own, array});
@@ -108,6 +109,7 @@ std::string training_bytes(const Trainer& trainer, const TokenText& valid,
                                       {"muon", options.optimizer == Optimizer::muon},
                                       {"muon_times", options.muon_times},
                                       {"momentum", MuonOptions().momentum},
+                                      {"average", options.average},
                                       {"seed", options.seed},
                                       {"gradients", gradients}});
   metadata["training"] = training.text();

@@ -16,6 +16,7 @@ namespace fledge {
 ///   NAME                     the weights after the last step, under their names
 ///   adamw.m.NAME, adamw.v.NAME   the moments of AdamW; none of a weight without a gradient so far
 ///   muon.m.NAME              the momentum of a matrix that Muon moves
+///   average.NAME             the average of the weights, if there is one
 ///   tokens                   the text of training
 ///   lengths                  only for lines: document i begins with its boundary, at token
 ///                            lengths[0] + … + lengths[i − 1], and has lengths[i] predictions
@@ -26,7 +27,7 @@ namespace fledge {
 ///   training   step (the number of steps done), steps, rate, final_ratio, warmup, batch,
 ///              context, clip (0: none), decay (of weights with two axes), beta1, beta2,
 ///              eps, muon (whether it moves the matrices of the blocks), muon_times, momentum,
-///              seed, gradients (of each weight, how many it has had)
+///              average (β, 0: none), seed, gradients (of each weight, how many it has had)
 ///   check      inputs and targets (B, T): the first batch of the next step, with targets −1 for
 ///              padding; loss: its mean loss without dropout; gradient_norms: of each weight
 ///

@@ -17,18 +17,15 @@ inline Corpus corpus() { return read_corpus(trainer_text, {}); }
 
 inline LanguageModel model_of(const Corpus& c, double dropout = 0.1) {
   Rng rng(5);
-  return {{.vocabulary = c.tokenizer.size(),
-           .context = 8,
-           .layers = 2,
-           .heads = 2,
-           .width = 8,
-           .dropout = dropout},
-          rng};
+  LanguageModelSizes sizes{.vocabulary = c.tokenizer.size(), .context = 8, .width = 8};
+  sizes.layers = sizes.heads = 2, sizes.dropout = dropout;
+  return {sizes, rng};
 }
 
 inline TrainerOptions options(std::int64_t steps) {
   TrainerOptions result;
   result.batch = 3;
+  result.average = 0.8;
   result.schedule = {.rate = 0.02, .warmup = 2, .steps = steps};
   return result;
 }

@@ -54,6 +54,7 @@ namespace {
 std::string run_bytes(RunConfig run, const LanguageModel& model) {
   run.settings.texts = names_without_folders(run.settings.texts);
   run.settings.from.clear();
+  run.settings.training.average = 0;  // the weights are all that the page has
   run.settings.training.seed = std::min(run.settings.training.seed, page::largest_seed);
   const TokenText window{std::vector<Dim>(static_cast<std::size_t>(model.sizes.context) + 1), {}};
   return checkpoint_bytes(Trainer(model, window, run.settings.training), {}, {}, config_text(run));

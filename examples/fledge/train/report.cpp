@@ -248,7 +248,7 @@ void forecast(Run& run) {
                   counted(training.batch, run.corpus.train.documents() > 0 ? "line" : "window") +
                   formatted(", learning rate %g", training.schedule.rate) +
                   (training.optimizer == Optimizer::muon ? ", Muon" : ", AdamW") + run.chosen +
-                  ".");
+                  "." + (training.average > 0 ? " An average of the weights is kept." : ""));
   run.screen->say("Forecast: " + clock_text(seconds) + " for " + counted(left, "step") + ", " +
                   formatted("%.0f MB of memory.", support::peak_megabytes()));
 }
@@ -476,10 +476,11 @@ void report_result(Run& run) {
   Screen& screen = *run.screen;
   const std::int64_t steps = run.store.step(), kept = run.store.kept_step();
   const bool of_held_out = run.holds_out();
+  double last = run.trainer.next_loss();
+  const WeightAverage::InPlace average(run.trainer.average());
   const auto loss = [&] {
     return run.trainer.loss_on(run.corpus.valid, run.config.training.batch);
   };
-  double last = run.trainer.next_loss();
   const double training = run.training_loss();
   if (of_held_out) last = loss();
   double best = last;
@@ -518,12 +519,14 @@ void report_again(Run& run) {
                            : "; for more: --steps " + std::to_string(2 * store.step())));
   run.baselines = count_baselines(run.corpus);
   if (!store.has_end()) return report_result(run);  // it was killed during its final report
+  const WeightAverage::InPlace average(run.trainer.average());
   const double training = run.training_loss();
-  if (store.kept_step() != store.step()) store.use_kept_model();
+  store.use_kept_model();
   report_end(run, "ok", noted_losses(run, training));
 }
 
 void report_stop(Run& run, const std::string& status) {
+  const WeightAverage::InPlace average(run.trainer.average());
   report_end(run, status, noted_losses(run));
 }
 

@@ -131,6 +131,24 @@ bool has_snapshot(const Run& run, std::int64_t step) {
   return std::binary_search(run.snapshots.begin(), run.snapshots.end(), step);
 }
 
+// Ctrl-C: the first interrupts the running step, and the run saves; the second ends the program. A hangup
+// counts as the first only: a terminal that closes may send it twice, from the kernel and from the
+// shell. So does SIGPIPE: the program that reads the output has ended. An output that fails otherwise
+// does the same, and the program then ends as run_main() has it.
+
+std::atomic<int> received_signal{0};  // 0: none
+static_assert(
+    std::atomic<int>::is_always_lock_free);  // otherwise a signal handler could not use it
+
+void request_stop(int signal) {
+  int none = 0;
+  if (!received_signal.compare_exchange_strong(none, signal) && signal != SIGHUP &&
+      signal != SIGPIPE)
+    _exit(128 + signal);
+}
+
+bool has_lost_output = false;  // before any signal
+
 // The line of an event, for the log and --json. A run that is resumed has its "start" already.
 void write_line(Run& run, const Event& event) {
   const auto& [logged, printed] = line_of(event);
@@ -139,7 +157,9 @@ void write_line(Run& run, const Event& event) {
     run.store.append_event(logged);
   if (!run.config.json) return;
   std::printf("%s\n", printed.c_str());
-  std::fflush(stdout);
+  if (std::fflush(stdout) == 0 || received_signal != 0) return;
+  has_lost_output = true;
+  request_stop(SIGPIPE);
 }
 
 void write_page_at_end(Run& run, const Event& event) {
@@ -237,21 +257,6 @@ namespace {
 // Tokens of a sample during training: a row of a terminal has room for some 60 characters of it.
 constexpr Dim sample_tokens = 80;
 
-// Ctrl-C: the first interrupts the running step, and the run saves; the second ends the program. A hangup
-// counts as the first only: a terminal that closes may send it twice, from the kernel and from the
-// shell. So does SIGPIPE: the program that reads the output has ended.
-
-std::atomic<int> received_signal{0};  // 0: none
-static_assert(
-    std::atomic<int>::is_always_lock_free);  // otherwise a signal handler could not use it
-
-void request_stop(int signal) {
-  int none = 0;
-  if (!received_signal.compare_exchange_strong(none, signal) && signal != SIGHUP &&
-      signal != SIGPIPE)
-    _exit(128 + signal);
-}
-
 /// During its lifetime SIGINT, SIGTERM, SIGHUP and SIGPIPE request a stop; at other times they end
 /// the program.
 class StopSignals {
@@ -301,26 +306,39 @@ bool is_sampled(const TrainConfig& config, std::int64_t step) {
   return step == steps / 10 || (step == steps / 2 && step < steps);
 }
 
+// What is seen of the model after a step: of the average of its weights, if there is one.
+struct Seen {
+  std::optional<double> held_out{};
+  double training = 0;
+  std::vector<Event> events{};
+};
+
+Seen look(Run& run, std::int64_t n) {
+  const TrainConfig& config = run.config;
+  const bool is_due = is_evaluated(config, n), is_watched = is_due || n == 1;
+  const bool is_drawn = is_sampled(config, n) && run.shows_samples();
+  Seen seen;
+  if (!is_watched && !is_drawn && !has_snapshot(run, n)) return seen;
+  const WeightAverage::InPlace average(run.trainer.average());
+  if (is_due && run.holds_out()) {
+    seen.held_out = run.trainer.loss_on(run.corpus.valid, config.training.batch, evaluated_windows);
+    seen.training = run.training_loss();
+  }
+  if (is_watched)
+    for (PairMeasurement& pair : watch(run.pairs, run.model, run.corpus, n))
+      seen.events.emplace_back(std::move(pair));
+  if (is_drawn)
+    seen.events.emplace_back(
+        Sampled{n, draw_sample(run.trainer, config, run.corpus, sample_tokens, n)});
+  if (has_snapshot(run, n)) seen.events.emplace_back(Snapshot{page::snapshot_event(run.model, n)});
+  return seen;
+}
+
 // What follows a step. All of it is computed first. Ctrl-C, or a number that is not finite, may end
 // this: then nothing has been recorded. Afterwards the step is recorded whole.
 void follow(Run& run, const Trainer::Step step) {
   const std::int64_t n = step.number;
-  const TrainConfig& config = run.config;
-  const bool is_due = is_evaluated(config, n);
-  std::optional<double> held_out;
-  double training = 0;
-  if (is_due && run.holds_out()) {
-    held_out = run.trainer.loss_on(run.corpus.valid, config.training.batch, evaluated_windows);
-    training = run.training_loss();
-  }
-  std::vector<Event> seen;
-  if (is_due || n == 1)
-    for (PairMeasurement& pair : watch(run.pairs, run.model, run.corpus, n))
-      seen.emplace_back(std::move(pair));
-  if (is_sampled(config, n) && run.shows_samples())
-    seen.emplace_back(Sampled{n, draw_sample(run.trainer, config, run.corpus, sample_tokens, n)});
-  if (has_snapshot(run, n)) seen.emplace_back(Snapshot{page::snapshot_event(run.model, n)});
-
+  const auto [held_out, training, events] = look(run, n);
   const InterruptScope not_interrupted(nullptr);
   run.store.record(held_out);
   const RunNotes& notes = run.store.notes();
@@ -328,7 +346,7 @@ void follow(Run& run, const Trainer::Step step) {
   if (held_out) run.emit(Evaluated{n, *held_out, training});
   if (held_out && notes.best_step == n) run.emit(Best{n, *held_out});
   if (notes.overfitting_step == n) run.emit(Overfitting{n, notes.best_step});
-  for (const Event& event : seen) run.emit(event);
+  for (const Event& event : events) run.emit(event);
   if (held_out) run.store.save_if_best();
   run.screen->show_progress();
 }
@@ -359,13 +377,13 @@ void finish(Run& run) {
 }
 
 // The interrupted work has ended already.
-[[noreturn]] void stop_early(Run& run) {
+void stop_early(Run& run) {
   Screen& screen = *run.screen;
   screen.finish();
   const std::string folder = printable(run.config.folder());
   const bool is_unread = received_signal == SIGPIPE;
   const std::string when =
-      (is_unread ? "The output is read no more. Stopping after " : "Stopping after ") +
+      (is_unread ? "The output is taken no more. Stopping after " : "Stopping after ") +
       (run.is_saved ? std::string("the last step") : "step " + std::to_string(run.store.step()));
   if (!run.store.has_folder()) {
     screen.warn(when + ". Nothing was saved" + (run.config.texts.empty() ? ": add -o DIR." : "."));
@@ -377,8 +395,6 @@ void finish(Run& run) {
     screen.warn("Saved in " + folder + ". Continue with: " + resume_command(run.config));
   }
   report_stop(run, "interrupted");
-  run.store.close();
-  StopSignals::end_by_signal();
 }
 
 int stop_diverged(Run& run, const std::string& what) {
@@ -428,7 +444,7 @@ int train(Run& run) {
       const NumericError& error) {  // a step, or work after it, found numbers that are not finite
     return stop_diverged(run, error.what());
   }
-  if (!StopSignals::stop_requested()) return 0;
+  if (!StopSignals::stop_requested() || has_lost_output) return 0;
   // Everything is saved; end by the signal, so that a calling shell script stops too.
   run.store.close();
   StopSignals::end_by_signal();

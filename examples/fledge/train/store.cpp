@@ -337,7 +337,7 @@ void Store::record(std::optional<double> held_out) {
   notes_.overfitting_step = 0;
   notes_.best_step = step();
   notes_.since_best = 0;
-  best_ = weights_of(trainer_->model());
+  best_ = trainer_->kept_weights();
 }
 
 // The log is a new file: a second link to the old one keeps what it has.

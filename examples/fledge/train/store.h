@@ -140,8 +140,10 @@ class Store {
   /// below ln V; if there is none, that of step 0. Later states may diverge again whatever the
   /// learning rate is.
   void roll_back();
-  /// Sets the model's weights to those of the kept model.
-  void use_kept_model() const { set_weights(trainer_->model(), best_); }
+  /// Sets the model's weights to those of the best evaluation, if there was one.
+  void use_kept_model() const {
+    if (has_best()) set_weights(trainer_->model(), best_);
+  }
   /// Unlocks the folder.
   void close() { folder_.reset(); }
 

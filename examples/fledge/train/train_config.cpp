@@ -134,6 +134,11 @@ support::Options train_options(TrainConfig& config) {
   options.add("--clip", "X", training.clip, "largest norm of the gradients; 0: no limit", {0, most},
               lasting);
   options.also_known_as("--grad-clip --max-grad-norm");
+  options.add("--average", "X", training.average,
+              "measures and keeps a moving average of the weights, of which each step leaves this "
+              "share; 0: the weights of a step",
+              {0, 0.9999}, lasting);
+  options.also_known_as("--ema --ema-decay");
   options.add("--seed", "N", training.seed,
               "decides all that is random; weights, batches, dropout and what is held out", {},
               lasting);
@@ -281,6 +286,7 @@ void settle_recipe(TrainConfig& config) {
     if (fits && !config.given.contains("--recipe"))
       config.choose("--positions", recipe.position, Position::rotary);
     config.choose("--optimizer", config.training.optimizer, Optimizer::muon);
+    config.choose("--average", config.training.average, 0.98);
   }
   if (config.recipe != TrainConfig::Named::gpt2) {
     const Recipe named = config.recipe == TrainConfig::Named::today ? today() : llama();
@@ -551,12 +557,11 @@ RunConfig run_config(const ModelConfig& config) {
   Tokenizer tokenizer = read_tokenizer(own["tokenizer"]);
   settings.corpus.tokens = tokenizer.kind();
   // GPT-2's tables may have rows without a token, and its byte pairs tokens without a row.
-  if (tokenizer.size() > settings.sizes.vocabulary) {
-    if (tokenizer.kind() != Tokens::bpe)
-      own["tokenizer"].fail("has " + std::to_string(tokenizer.size()) + " symbols, the model " +
-                            std::to_string(settings.sizes.vocabulary));
-    tokenizer.limit_to(settings.sizes.vocabulary);
-  }
+  const Dim V = settings.sizes.vocabulary;
+  if (tokenizer.size() != V && tokenizer.kind() != Tokens::bpe)
+    own["tokenizer"].fail("has " + std::to_string(tokenizer.size()) + " symbols, the model " +
+                          std::to_string(V));
+  if (tokenizer.size() > V) tokenizer.limit_to(V);
   // The marks that a run has of itself are notes for others: its texts go on behind a line end.
   if (config.marks != saved_marks(tokenizer)) tokenizer.set_marks(config.marks);
   const std::optional<std::uint64_t> hash = unsigned_number(own["text_hash"].string(), 16);

@@ -27,8 +27,9 @@ LanguageModel letter_model(Dim width = 2, Dim layers = 1) {
 }
 
 Trainer trainer_of(const LanguageModel& model, std::int64_t steps = 0,
-                   Optimizer optimizer = Optimizer::adamw) {
+                   Optimizer optimizer = Optimizer::adamw, double average = 0.9) {
   TrainerOptions options;
+  options.average = average;
   options.optimizer = optimizer;
   options.batch = 2;
   options.schedule = {.rate = 0.02, .warmup = 0, .steps = 20};
@@ -134,25 +135,30 @@ TEST_CASE("checkpoint: every bit comes back, at any step, and the same state has
 }
 
 TEST_CASE("checkpoint: the weights that are kept are those of the best step, else the last") {
-  const Trainer trainer = trainer_of(letter_model(), 3);
-  const std::vector<Array> last = weights_of(trainer.model()),
-                           best = weights_of(trainer_of(letter_model(), 1).model());
-  const LanguageModelSizes& sizes = trainer.model().sizes;
-  for (const std::int64_t best_step : {0, 1, 3}) {
-    CAPTURE(best_step);
-    const std::string bytes = bytes_of(trainer, notes(best_step), best);
-    const Checkpoint checkpoint = open_checkpoint(bytes);
-    const std::vector<Array>& kept = best_step == 1 ? best : last;
-    CHECK(checkpoint.notes.kept_step() == (best_step == 1 ? 1 : 3));
-    CHECK(same_weights(weights_of(kept_model(checkpoint, sizes)), kept));
-    Trainer other = trainer_of(letter_model());
-    CHECK(same_weights(restore(checkpoint, other), kept));
-    CHECK(same_weights(weights_of(other.model()), last));
-    CHECK(TakenApart(bytes).arrays.contains("last.wte.weight") == (best_step == 1));
-  }
+  const std::vector<Array> best = weights_of(trainer_of(letter_model(), 1).model());
+  const LanguageModelSizes sizes = letter_model().sizes;
+  for (const double average : {0.0, 0.9})
+    for (const std::int64_t best_step : {0, 1, 3}) {
+      CAPTURE(average, best_step);
+      const Trainer trainer = trainer_of(letter_model(), 3, Optimizer::adamw, average);
+      const std::vector<Array> last = weights_of(trainer.model()), mean = trainer.kept_weights();
+      CHECK(same_weights(last, mean) == (average == 0));
+      const std::string bytes = bytes_of(trainer, notes(best_step), best);
+      const Checkpoint checkpoint = open_checkpoint(bytes);
+      const std::vector<Array>& kept = best_step == 1 ? best : mean;
+      CHECK(checkpoint.notes.kept_step() == (best_step == 1 ? 1 : 3));
+      CHECK(same_weights(weights_of(kept_model(checkpoint, sizes)), kept));
+      Trainer other = trainer_of(letter_model(), 0, Optimizer::adamw, average);
+      CHECK(same_weights(restore(checkpoint, other), kept));
+      CHECK(same_weights(weights_of(other.model()), last));
+      CHECK(same_weights(other.kept_weights(), mean));
+      const auto arrays = TakenApart(bytes).arrays;
+      CHECK(arrays.contains("last.wte.weight") == (average > 0 || best_step == 1));
+      CHECK(arrays.contains("average.wte.weight") == (average > 0 && best_step == 1));
+    }
   LanguageModelSizes wrong = sizes;
   wrong.width = 4;
-  const std::string bytes = bytes_of(trainer);
+  const std::string bytes = bytes_of(trainer_of(letter_model(), 3));
   CHECK(refusal<FormatError>([&] { kept_model(open_checkpoint(bytes), wrong); }) ==
         "its tensors: 'wte.weight' must have shape (3, 4): the file has (3, 2)");
 }

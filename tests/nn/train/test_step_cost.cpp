@@ -8,13 +8,9 @@ using namespace fledge;
 namespace {
 
 LanguageModelSizes sizes_of(const Recipe& recipe, Dim hidden = 0) {
-  return {.vocabulary = 10,
-          .context = 32,
-          .layers = 3,
-          .heads = 4,
-          .width = 24,
-          .hidden = hidden,
-          .recipe = recipe};
+  LanguageModelSizes sizes{.vocabulary = 10, .context = 32, .layers = 3, .heads = 4, .width = 24};
+  sizes.hidden = hidden, sizes.recipe = recipe;
+  return sizes;
 }
 
 // What Muon's five steps take for a matrix (n, m), n ≤ m.

@@ -15,6 +15,53 @@
 
 using namespace tests;
 
+namespace {
+
+bool same_arrays(const std::vector<Array>& a, const std::vector<Array>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Array& x, const Array& y) {
+    return x.exists() == y.exists() && (!x.exists() || same_bits(x, y));
+  });
+}
+
+/// The mean over the tokens of some windows, each read alone.
+double mean_of_windows(const LanguageModel& model, const TokenText& text,
+                       const std::vector<std::size_t>& chosen) {
+  const std::vector<TextWindow> windows = evaluation_windows(text, model.sizes.context);
+  double sum = 0, tokens = 0;
+  for (const std::size_t w : chosen) {
+    const Batch one = batch_of(text, std::span(&windows.at(w), 1));
+    const auto length = static_cast<double>(windows[w].length);
+    sum += length * cross_entropy(model(one.inputs), one.targets, no_target).item();
+    tokens += length;
+  }
+  return sum / tokens;
+}
+
+std::atomic<int> checks_left{0};
+
+// A trainer whose products are large enough for several threads.
+Trainer trainer_on(const Corpus& c, Optimizer optimizer) {
+  LanguageModelSizes sizes{.vocabulary = c.tokenizer.size(), .context = 16, .heads = 2};
+  sizes.width = 32, sizes.dropout = 0.1;
+  TrainerOptions chosen = options(20);
+  chosen.optimizer = optimizer, chosen.batch = 8, chosen.average = 0.9;
+  Rng rng(5);
+  return {LanguageModel(sizes, rng), c.train, chosen};
+}
+
+// Weights, average and moments.
+std::vector<Array> weights_and_moments(const Trainer& trainer) {
+  std::vector<Array> all = weights_of(trainer.model()), average = trainer.kept_weights();
+  all.insert(all.end(), average.begin(), average.end());
+  for (const Moments& moments : trainer.state().moments) {
+    all.push_back(moments.m);
+    all.push_back(moments.v);
+  }
+  return all;
+}
+
+}  // namespace
+
 TEST_CASE("trainer: learns, counts its steps, and reports what happened") {
   const Corpus c = corpus();
   Trainer trainer(model_of(c, 0), c.train, options(200));
@@ -53,7 +100,39 @@ TEST_CASE("trainer: any threads, rehearsals, looks ahead and restores change no 
       CHECK(step.loss == next);
     }
     CHECK(numbers(trainer->model()) == numbers(undisturbed.model()));
+    CHECK(same_arrays(trainer->kept_weights(), undisturbed.kept_weights()));
   }
+}
+
+TEST_CASE("trainer: an average of the weights is by its definition, and moves no weight") {
+  const Corpus c = corpus();
+  TrainerOptions averaged = options(30);
+  const double beta = averaged.average = 0.6;
+  Trainer trainer(model_of(c), c.train, averaged);
+  averaged.average = 0;
+  Trainer other(model_of(c), c.train, averaged);
+  std::vector<double> a = numbers(other.model());
+  for (int t = 1; t <= 30; ++t) {
+    trainer.step();
+    other.step();
+    const std::vector<double> w = numbers(other.model());
+    REQUIRE(numbers(trainer.model()) == w);
+    for (std::size_t i = 0; i < w.size(); ++i) {
+      const double b = std::min(beta, t / (t + 10.0));
+      a[i] = b * a[i] + (1 - b) * w[i];
+    }
+  }
+  CHECK(same_arrays(other.kept_weights(), weights_of(other.model())));
+  const double loss = trainer.loss_on(c.valid, 4);
+  {
+    const WeightAverage::InPlace average(trainer.average());
+    const std::vector<double> found = numbers(trainer.model());
+    for (std::size_t i = 0; i < a.size(); ++i) CHECK(found[i] == Approx(a[i]).margin(1e-6));
+    CHECK(trainer.loss_on(c.valid, 4) != loss);
+  }
+  CHECK(numbers(trainer.model()) == numbers(other.model()));
+  CHECK(refuses<ShapeError>([&] { other.restore(trainer.state(), trainer.kept_weights()); },
+                            "WeightAverage", "0 arrays"));
 }
 
 TEST_CASE("trainer: vectors do not decay, matrices do") {
@@ -101,37 +180,18 @@ TEST_CASE("trainer: what cannot be trained is refused") {
   CHECK(refuses<ValueError>(made([](auto& o) { o.batch = 0; }), "Trainer: a step takes"));
   CHECK(refuses<ValueError>(made([](auto& o) { o.schedule.steps = 0; }), "Trainer", "one step"));
   CHECK(refuses<ValueError>(made([](auto& o) { o.clip = -1; }), "Trainer", "clip"));
+  CHECK(refuses<ValueError>(made([](auto& o) { o.average = 1; }), "WeightAverage", "[0, 1)"));
   const Corpus tiny = read_corpus("abc", {.valid = 0});
   CHECK_THROWS_AS(Trainer(model_of(c), tiny.train, options(20)), ValueError);
   Trainer trainer(model_of(c), c.train, options(20));
   const std::vector<Array> weights = weights_of(trainer.model());
   CHECK_THROWS_AS(trainer.restore({-1, trainer.state().moments}, weights), ValueError);
   CHECK_THROWS_AS(trainer.restore({1, {}}, weights), ValueError);
-  CHECK(refuses<ValueError>(
-      [&] {
-        mean_loss(model_of(c), {{0}, {}}, 1);
-      },
-      "mean_loss", "2 tokens", "got 1"));
+  const TokenText one{{0}, {}};
+  CHECK(refuses<ValueError>([&] { mean_loss(model_of(c), one, 1); }, "mean_loss", "2 tokens",
+                            "got 1"));
   CHECK(refuses<ValueError>([&] { mean_loss(model_of(c), c.train, 0); }, "batch", "got 0"));
 }
-
-namespace {
-
-/// The mean over the tokens of some windows, each read alone.
-double mean_of_windows(const LanguageModel& model, const TokenText& text,
-                       const std::vector<std::size_t>& chosen) {
-  const std::vector<TextWindow> windows = evaluation_windows(text, model.sizes.context);
-  double sum = 0, tokens = 0;
-  for (const std::size_t w : chosen) {
-    const Batch one = batch_of(text, std::span(&windows.at(w), 1));
-    const auto length = static_cast<double>(windows[w].length);
-    sum += length * cross_entropy(model(one.inputs), one.targets, no_target).item();
-    tokens += length;
-  }
-  return sum / tokens;
-}
-
-}  // namespace
 
 TEST_CASE("mean_loss: counts every token once, padding never, the same bits for any batch") {
   const std::string lines =
@@ -343,52 +403,12 @@ TEST_CASE("trainer: a gradient whose square overflows is a divergence, and nothi
   }
 }
 
-namespace {
-
-std::atomic<int> checks_left{0};
-
-// A trainer whose products are large enough for several threads.
-Trainer trainer_on(const Corpus& corpus, Optimizer optimizer) {
-  Rng rng(5);
-  TrainerOptions options;
-  options.optimizer = optimizer;
-  options.batch = 8;
-  options.schedule = {.rate = 0.02, .warmup = 2, .steps = 20};
-  return {LanguageModel({.vocabulary = corpus.tokenizer.size(),
-                         .context = 16,
-                         .layers = 1,
-                         .heads = 2,
-                         .width = 32,
-                         .dropout = 0.1},
-                        rng),
-          corpus.train, options};
-}
-
-// Weights and moments.
-std::vector<Array> weights_and_moments(const Trainer& trainer) {
-  std::vector<Array> all = weights_of(trainer.model());
-  for (const Moments& moments : trainer.state().moments) {
-    all.push_back(moments.m);
-    all.push_back(moments.v);
-  }
-  return all;
-}
-
-bool same_arrays(const std::vector<Array>& a, const std::vector<Array>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Array& x, const Array& y) {
-    return x.exists() == y.exists() && (!x.exists() || same_bits(x, y));
-  });
-}
-
-}  // namespace
-
 TEST_CASE("trainer: a step that is interrupted at any place has changed nothing") {
-  const Corpus corpus =
-      read_corpus("birds sometimes walk and birds often fly over the small blue lake\n", {});
+  const Corpus c = corpus();
   for (const auto& [count, optimizer] :
        {std::pair{1, Optimizer::adamw}, {3, Optimizer::adamw}, {1, Optimizer::muon}}) {
-    set_threads(count);
-    Trainer undisturbed = trainer_on(corpus, optimizer), trainer = trainer_on(corpus, optimizer);
+    const Threads threads(count);
+    Trainer undisturbed = trainer_on(c, optimizer), trainer = trainer_on(c, optimizer);
     int interruptions = 0, wrong = 0;
     for (int step = 0; step < 6; ++step) {
       undisturbed.step();
@@ -410,16 +430,11 @@ TEST_CASE("trainer: a step that is interrupted at any place has changed nothing"
     CHECK(wrong == 0);
     CHECK(interruptions > 300);
   }
-  set_threads(1);
 }
 
 TEST_CASE("trainer: Muon moves the matrices of the blocks; queries, keys and values are three") {
-  const Corpus c = corpus();
-  Rng rng(5);
-  LanguageModelSizes sizes = model_of(c, 0).sizes;
-  sizes.width = 8;
   std::vector<std::string> lines;
-  const auto named = named_parameters(LanguageModel(sizes, rng));
+  const auto named = named_parameters(model_of(corpus()));
   const auto matrices = matrices_of_blocks(named);
   REQUIRE(matrices.size() == named.size());
   for (std::size_t p = 0; p < named.size(); ++p) {

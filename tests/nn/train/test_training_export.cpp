@@ -63,6 +63,7 @@ TEST_CASE("training export: weights, moments and settings are those of the run")
   for (const auto& [name, tensor] : named_parameters(trainer.model())) {
     INFO(name);
     CHECK(same_bits(exported.array(name), tensor.value()));
+    CHECK(same_bits(exported.array("average." + name), state.average[p]));
     CHECK(same_bits(exported.array("adamw.m." + name), state.moments[p].m));
     CHECK(same_bits(exported.array("adamw.v." + name), state.moments[p++].v));
     CHECK(training["gradients"][name].integer(0, 9) == 2);
@@ -73,7 +74,7 @@ TEST_CASE("training export: weights, moments and settings are those of the run")
   };
   is("step", 2), is("steps", 9), is("rate", 0.02), is("final_ratio", 0.1), is("warmup", 2);
   is("batch", 3), is("context", 8), is("clip", 1), is("decay", 0.1);
-  is("beta1", 0.9), is("beta2", 0.99), is("eps", AdamWOptions().eps);
+  is("average", 0.8), is("beta1", 0.9), is("beta2", 0.99), is("eps", AdamWOptions().eps);
   CHECK(training["seed"].shown() == "18446744073709551615");
 }
 
@@ -162,10 +163,9 @@ TEST_CASE("training export: Muon's settings, and no held-out text in which nothi
   TrainerOptions chosen = options(9);
   chosen.optimizer = Optimizer::muon;
   chosen.muon_times = 3;
-  const std::string bytes = training_bytes(Trainer(model_of(c), c.train, chosen), {{1}, {}});
-  const StoredHeader header = stored_header(bytes);
-  for (const StoredTensor& tensor : header.tensors) CHECK(tensor.name != "valid.tokens");
-  const JsonValue training = read_json(header.text("training"));
+  const Exported exported(training_bytes(Trainer(model_of(c), c.train, chosen), {{1}, {}}));
+  CHECK_FALSE(exported.has("valid.tokens"));
+  const JsonValue training = exported.json("training");
   CHECK(training["muon"].boolean());
   CHECK(training["muon_times"].number() == 3);
   CHECK(training["momentum"].number() == 0.95);
