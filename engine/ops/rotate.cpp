@@ -85,9 +85,9 @@ Tensor rotate(const Tensor& x, Dim D, Dim heads, Dim first, double base) {
   require<ValueError>(first >= 0 && base >= 1 && std::isfinite(base), "rotate",
                       "needs a first position of 0 or more and a finite base of 1 or more: got ",
                       first, " and ", base);
-  constexpr Dim last = Dim{1} << 31;  // beyond, half a turn is soon lost to rounding
-  require<ValueError>(first <= last - x.dim(-2), "rotate", "needs positions below 2^31: got ",
-                      first);
+  constexpr Dim most = Dim{1} << 31;  // an angle of more radians has an error above a float's
+  require<ValueError>(first <= most - x.dim(-2), "rotate", "needs positions below 2^31: got ",
+                      x.dim(-2), " from ", first, " on");
   const Turn turn{D, heads, first, x.dim(-2), x.dim(-1), base};
   return record("rotate", turn(x.value(), 1),
                 wrt(x, [turn](const Array& dy) { return turn(dy, -1); }));

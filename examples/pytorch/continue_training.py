@@ -7,7 +7,8 @@
   fledge eval DONE
 
 The steps are those that fledge itself would take next: the same batches, learning rates, weight
-decay and clipping. Only dropout differs, because PyTorch draws other random numbers. First the
+decay and clipping. Only dropout differs, because PyTorch draws other random numbers. If the run has
+an average of the weights, it is continued, and is the model that is measured and handed back. First the
 script computes fledge's check batch, and it stops if the loss or a gradient differs.
 
 Needs PyTorch 1.13 or later and NumPy. torchrun's processes share the rows of each batch

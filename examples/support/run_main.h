@@ -76,6 +76,8 @@ inline std::string remedy(int error_number) {
     case EDQUOT:
     case EFBIG:
       return "make room on the disk";
+    case EPIPE:
+      return "let the program that reads the output read on";
     case EACCES:
     case EPERM:
     case EROFS:
@@ -88,11 +90,11 @@ inline std::string remedy(const fledge::FileError& error) { return remedy(error.
 
 /// The body of main(): runs `body` and turns what it throws into a message on stderr and an exit
 /// status: HelpRequest 0, CommandError its own, any other error 1. The message of a WriteError also
-/// says what to do. If results could not be written to stdout, the status is 1 with a message. A closed
-/// standard stream is not mistaken for a file that is opened later, and a limit on the size of files is an error, not a
-/// signal. Without memory, and for an exception that nothing catches, in any thread and before main()
-/// begins, the message is one line, for which no memory is needed, and the status 1. A stack of less
-/// than least_stack bytes is refused.
+/// says what to do. If results could not be written to stdout, the status is 1 with a message. A
+/// closed standard stream is not mistaken for a file that is opened later, and a limit on the size of
+/// files is an error, not a signal. Without memory, and for an exception that nothing catches, in any
+/// thread and before main() begins, the message is one line, for which no memory is needed, and the
+/// status 1. A stack of less than least_stack bytes is refused.
 int run_main(std::string_view program, const std::function<int()>& body);
 
 inline constexpr unsigned long least_stack = 128 * 1024;

@@ -10,12 +10,13 @@
 
 namespace fledge {
 
-/// After step t = 1, 2, …, from a₀ = w₀ on (Kingma & Ba 2015, section 7.2):
+/// After step t = 1, 2, …, from a₀ = w₀ on (the average of Kingma & Ba 2015, section 7.2, with a βₜ of
+/// our own):
 ///
-///   aₜ = aₜ₋₁ + (1 − βₜ)·(wₜ − aₜ₋₁),      βₜ = min(β, t / (t + 10))
+///   aₜ = βₜ·aₜ₋₁ + (1 − βₜ)·wₜ,      βₜ = min(β, t / (t + 10))
 ///
-/// The second form of β lets the first weights go soon. With β = 0 there is no average, and nothing
-/// is kept or computed.
+/// In early steps βₜ is small, so that the random first weights soon count for nothing. With β = 0
+/// there is no average, and nothing is kept or computed.
 class WeightAverage {
  public:
   /// Throws ValueError for β outside [0, 1).
@@ -31,7 +32,7 @@ class WeightAverage {
 
   bool exists() const { return !numbers_.empty(); }
 
-  /// Moves the average to the weights after step t. Throws nothing.
+  /// Moves the average towards the weights after step t. Throws nothing.
   void follow(std::int64_t t) {
     const InterruptScope no_interrupt(nullptr);
     const auto steps = static_cast<double>(t);
@@ -46,20 +47,21 @@ class WeightAverage {
   }
 
   /// Copies of the average, in the order of the parameters; nothing without one.
-  std::vector<Array> copies() const {
+  std::vector<Array> copies() const { return copies_of(numbers_); }
+  /// Copies of an average that was saved, for restore(). Throws ValueError or ShapeError unless it is
+  /// one of these parameters.
+  std::vector<Array> copies_of(const std::vector<Array>& saved) const {
+    require<ValueError>(saved.size() == numbers_.size(), "WeightAverage", "has ", numbers_.size(),
+                        " arrays: got ", saved.size());
     std::vector<Array> copies;
-    for (const Array& numbers : numbers_) copies.push_back(numbers.clone());
+    for (std::size_t p = 0; p < saved.size(); ++p) {
+      require(saved[p].shape() == numbers_[p].shape(), "WeightAverage", "array ", p, " has shape ",
+              numbers_[p].shape(), ": got ", saved[p].shape());
+      copies.push_back(saved[p].clone());
+    }
     return copies;
   }
-  /// Sets the average. Throws ShapeError unless it is one of these parameters; then nothing changes.
-  void restore(const std::vector<Array>& numbers) {
-    require(numbers.size() == numbers_.size(), "WeightAverage", "has ", numbers_.size(),
-            " arrays: got ", numbers.size());
-    for (std::size_t p = 0; p < numbers.size(); ++p)
-      require(numbers[p].shape() == numbers_[p].shape(), "WeightAverage", "array ", p,
-              " has shape ", numbers_[p].shape(), ": got ", numbers[p].shape());
-    for (std::size_t p = 0; p < numbers.size(); ++p) numbers_[p] = numbers[p].clone();
-  }
+  void restore(std::vector<Array> copies) { numbers_ = std::move(copies); }
 
   /// While it lives, the parameters have the average, if there is one, and the average their numbers.
   class InPlace {

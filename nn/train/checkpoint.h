@@ -2,7 +2,8 @@
 //
 // The file is in safetensors format (nn/io/safetensors.h). For each parameter NAME it has
 //
-//   NAME                         the weights that are kept: of the best step, or else of the last
+//   NAME                         what is kept, of the best step or else of the last: the average of
+//                                the weights, if the trainer has one, or else the weights
 //   average.NAME                 the average after the last step, if there is one that is not kept
 //   last.NAME                    the weights of the last step, if they are not kept
 //   adamw.m.NAME, adamw.v.NAME   the moments after the last step; none without a gradient so far

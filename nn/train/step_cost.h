@@ -29,7 +29,7 @@ inline double numbers_of_layer(const LanguageModelSizes& sizes) {
 /// The largest number of Reals that a training step of `batch` windows holds, optimiser included.
 /// Each layer keeps 19 vectors of `width` for a token (measured); 24 leaves room for temporary
 /// ones, and 32 for those of today's parts (gpt/recipe.h). Each parameter has its gradient, two
-/// moments and its average.
+/// moments and, mostly, its average.
 inline double numbers_of_step(const LanguageModelSizes& sizes, double batch) {
   const auto C = static_cast<double>(sizes.width), T = static_cast<double>(sizes.context);
   const auto L = static_cast<double>(sizes.layers), V = static_cast<double>(sizes.vocabulary);

@@ -225,8 +225,9 @@ void Trainer::restore(const State& state, const std::vector<Array>& weights) {
   require<ValueError>(state.done >= 0, "Trainer",
                       "the number of steps done must not be negative: got ", state.done);
   const std::vector<Real*> numbers = places_for(model_, weights);
+  std::vector<Array> average = average_.copies_of(state.average);
   optimizer_.restore(state.moments);
-  average_.restore(state.average);
+  average_.restore(std::move(average));
   done_ = state.done;
   copy_weights(weights, numbers);
 }

@@ -5,9 +5,10 @@
 
 A text as characters, with GPT-2's parts and as `fledge train` chooses them (rotary positions, Muon),
 Llama's parts, and a list of unequal lines. One process, which is killed and goes on from its
-checkpoint, and two processes that torchrun starts. Every loss must be fledge's to 1e-4, and what is
-handed back must have PyTorch's held-out loss under fledge eval, to 1e-5. Two passes of lines must
-be one batch twice as large. A wrong weight must be noticed.
+checkpoint, and two processes that torchrun starts. Every loss must be fledge's to 1e-4, at the end
+that of the average of the weights too. What is handed back must have PyTorch's held-out loss under
+fledge eval, to 1e-5. Two passes of lines must be one batch twice as large. A wrong weight must be
+noticed.
 
 Folders of LlamaForCausalLM and Starcoder2ForCausalLM, written here and exported by fledge: logits,
 loss and gradients must be PyTorch's in double (tests/programs/compare_dump.cpp), and fledge must
@@ -126,12 +127,15 @@ def check_case(name, text):
                          folder / "two")
     require("going on from" in outputs["one"], "a process that was killed does not go on")
     compare_losses(name, expected, outputs)
+    def eval_loss(of):
+        return json.loads(run(fledge, "eval", folder / of, "--json"))["loss"]
     for out in ("one", "two"):
         right = float(re.search(r"held-out loss (\S+)", outputs[out]).group(1))
-        found = json.loads(run(fledge, "eval", folder / out, "--json"))["loss"]
+        found, own = eval_loss(out), eval_loss("began-continued")
         print(f"{name}, {out} process{'es' * (out == 'two')}: held-out loss {right:.7f} in PyTorch, "
               f"fledge eval {found:.7f}")
         require(abs(found - right) <= EVAL, f"fledge eval must give {right}: got {found}")
+        require(abs(own - right) <= LOSS, f"fledge's own run ends at {own}, PyTorch at {right}")
     check_wrong_weight(exported)
 
 

@@ -351,11 +351,10 @@ void report_kept(const Run& run, double best_loss, double last_loss) {
     text = formatted("Best held-out loss %.4f at step ", best_loss) + thousands(kept) + ". ";
   text += !run.store.has_folder() ? std::string("Nothing was saved") +
                                         (run.config.texts.empty() ? ": add -o run." : ".")
-          : run.holds_out() ? "These weights are saved in "
-                            : "The weights of step " + thousands(kept) + " are saved in ";
+          : run.holds_out() ? "This model is saved in "
+                            : "The model of step " + thousands(kept) + " is saved in ";
   if (run.store.has_folder()) text += printable(run.config.folder()) + ".";
-  if (kept != run.store.step())
-    text += formatted(" The weights of the last step score %.4f.", last_loss);
+  if (kept != run.store.step()) text += formatted(" That of the last step scores %.4f.", last_loss);
   run.screen->say(text);
 }
 
@@ -476,7 +475,7 @@ void report_result(Run& run) {
   Screen& screen = *run.screen;
   const std::int64_t steps = run.store.step(), kept = run.store.kept_step();
   const bool of_held_out = run.holds_out();
-  double last = run.trainer.next_loss();
+  double last = run.trainer.next_loss();  // of the weights, also if their average is kept
   const WeightAverage::InPlace average(run.trainer.average());
   const auto loss = [&] {
     return run.trainer.loss_on(run.corpus.valid, run.config.training.batch);
@@ -526,6 +525,7 @@ void report_again(Run& run) {
 }
 
 void report_stop(Run& run, const std::string& status) {
+  // For the page of a run that was interrupted.
   const WeightAverage::InPlace average(run.trainer.average());
   report_end(run, status, noted_losses(run));
 }

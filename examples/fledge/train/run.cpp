@@ -133,8 +133,7 @@ bool has_snapshot(const Run& run, std::int64_t step) {
 
 // Ctrl-C: the first interrupts the running step, and the run saves; the second ends the program. A hangup
 // counts as the first only: a terminal that closes may send it twice, from the kernel and from the
-// shell. So does SIGPIPE: the program that reads the output has ended. An output that fails otherwise
-// does the same, and the program then ends as run_main() has it.
+// shell. So does SIGPIPE: the program that reads the output has ended.
 
 std::atomic<int> received_signal{0};  // 0: none
 static_assert(
@@ -147,7 +146,9 @@ void request_stop(int signal) {
     _exit(128 + signal);
 }
 
-bool has_lost_output = false;  // before any signal
+// Whether an event of --json could not be written, and no signal had come before: then the run stops as
+// after SIGPIPE, and run_main() says why and ends the program with status 1.
+bool has_lost_output = false;
 
 // The line of an event, for the log and --json. A run that is resumed has its "start" already.
 void write_line(Run& run, const Event& event) {
@@ -383,7 +384,8 @@ void stop_early(Run& run) {
   const std::string folder = printable(run.config.folder());
   const bool is_unread = received_signal == SIGPIPE;
   const std::string when =
-      (is_unread ? "The output is taken no more. Stopping after " : "Stopping after ") +
+      (is_unread ? "Standard output can no longer be written. Stopping after "
+                 : "Stopping after ") +
       (run.is_saved ? std::string("the last step") : "step " + std::to_string(run.store.step()));
   if (!run.store.has_folder()) {
     screen.warn(when + ". Nothing was saved" + (run.config.texts.empty() ? ": add -o DIR." : "."));

@@ -98,14 +98,16 @@ std::int64_t size_of(const std::string& file) {
   return is_known ? static_cast<std::int64_t>(fs::file_size(file, unknown)) : 0;
 }
 
-// Of a text of `total` bytes about `most`, in pieces of 64 KiB or less, evenly spaced: those that begin
-// in this part, whose first byte is byte `before` of the text. A piece begins and ends with a line if a line
-// end is near, else with a character; where a line is cut, a line end follows if the text has any.
+// Of a text of `total` bytes about `most`, in pieces of 64 KiB, or in fewer than 16 of another size,
+// evenly spaced: those that begin in this part, whose first byte is byte `before` of the text. A piece
+// begins and ends with a line if a line end is near, else with a character; where a line is cut, a
+// line end follows if the text has any.
 std::string pieces_of(const ByteSource& part, std::int64_t bytes, std::int64_t before,
                       std::int64_t total, std::int64_t most) {
-  constexpr std::int64_t largest = 1 << 16;
-  const std::int64_t pieces = (most + largest - 1) / largest, size = most / pieces,
-                     every = total / pieces, near = size / 2;
+  constexpr std::int64_t usual = 1 << 16;
+  const std::int64_t pieces = std::max<std::int64_t>(most / usual, 1),
+                     size = pieces < 16 ? most / pieces : usual, every = total / pieces,
+                     near = size / 2;
   std::string text;
   for (std::int64_t at = (before + every - 1) / every * every - before; at < bytes; at += every) {
     check_interrupt();

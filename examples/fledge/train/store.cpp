@@ -279,6 +279,8 @@ void Store::load(const SavedRun& run) {
         if (saved.notes.best_step > 0) best_ = std::move(kept);
         try {
           loaded_loss_ = trainer_->next_loss();
+          const WeightAverage::InPlace average(trainer_->average());
+          if (trainer_->average().exists()) trainer_->next_loss();
         } catch (const NumericError& error) {
           throw FormatError(std::string("its weights are of a run that diverged: ") + error.what());
         }

@@ -134,10 +134,11 @@ support::Options train_options(TrainConfig& config) {
   options.add("--clip", "X", training.clip, "largest norm of the gradients; 0: no limit", {0, most},
               lasting);
   options.also_known_as("--grad-clip --max-grad-norm");
-  options.add("--average", "X", training.average,
-              "measures and keeps a moving average of the weights, of which each step leaves this "
-              "share; 0: the weights of a step",
-              {0, 0.9999}, lasting);
+  options.add(
+      "--average", "X", training.average,
+      "measures and saves a moving average of the weights: each step leaves this share of it, "
+      "and adds the new weights; 0: no average; 0.98 for your own text without --from",
+      {0, 0.9999}, lasting);
   options.also_known_as("--ema --ema-decay");
   options.add("--seed", "N", training.seed,
               "decides all that is random; weights, batches, dropout and what is held out", {},

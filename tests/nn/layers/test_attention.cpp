@@ -257,8 +257,11 @@ TEST_CASE("attention: what does not fit is refused") {
     CHECK(refuses<ValueError>([&] { turned(uniform({2, 4}, 1)); }, "rotate", "base"));
   }
   for (const Dim first : {Dim{-1}, (Dim{1} << 31) - 1, std::numeric_limits<Dim>::max()})
-    CHECK(refuses<ValueError>([&] { rotate(uniform({2, 4}, 1), 4, 1, first); }, "rotate",
-                              "position", std::to_string(first)));
+    CHECK(refuses<ValueError>(
+        [&] {
+          rotate(uniform({2, 4}, 1), 4, 1, first);
+        },
+        "rotate", "position", std::to_string(first)));
   const Attention attention(4, 2, rng);
   for (const Shape& wrong : {Shape{2, 3, 5}, Shape{4}})
     CHECK(refuses<ShapeError>([&] { attention(Array::zeros(wrong)); }, "Attention", "4",

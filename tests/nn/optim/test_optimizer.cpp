@@ -469,6 +469,7 @@ TEST_CASE("clip_gradients: beyond it all shrink by one factor, to a norm no larg
     clip_gradients(p, least);
     CHECK(norm_of(p) <= least);
     CHECK(norm_of(p) > least * (1 - 1e-4));
+    CHECK(clip_gradients(p, infinity) <= least * (1 + 1e-15));
   }
 }
 

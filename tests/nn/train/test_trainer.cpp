@@ -130,9 +130,16 @@ TEST_CASE("trainer: an average of the weights is by its definition, and moves no
     for (std::size_t i = 0; i < a.size(); ++i) CHECK(found[i] == Approx(a[i]).margin(1e-6));
     CHECK(trainer.loss_on(c.valid, 4) != loss);
   }
+  const auto interrupted = [&] {
+    const WeightAverage::InPlace average(trainer.average());
+    const InterruptScope scope([] { return true; });
+    trainer.loss_on(c.valid, 4);
+  };
+  CHECK_THROWS_AS(interrupted(), Interrupted);
   CHECK(numbers(trainer.model()) == numbers(other.model()));
-  CHECK(refuses<ShapeError>([&] { other.restore(trainer.state(), trainer.kept_weights()); },
+  CHECK(refuses<ValueError>([&] { other.restore(trainer.state(), trainer.kept_weights()); },
                             "WeightAverage", "0 arrays"));
+  CHECK(other.step().loss == trainer.step().loss);
 }
 
 TEST_CASE("trainer: vectors do not decay, matrices do") {
