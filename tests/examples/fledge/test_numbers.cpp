@@ -207,10 +207,9 @@ TEST_CASE("fledge train: the last report is about the model that is kept, and ev
   const double best = end["best_held_out_loss"].number();
   REQUIRE(end["model_step"].number() < end["step"].number());
   CHECK(best < end["held_out_loss"].number());
-  CHECK_THAT(result.err,
-             ContainsSubstring(support::formatted(" at step %.0f. These weights are saved in",
-                                                  end["model_step"].number())));
-  CHECK_THAT(result.err, ContainsSubstring("weights of the last step score "));
+  CHECK_THAT(result.err, ContainsSubstring(support::formatted(
+                             " at step %.0f. This model is saved in", end["model_step"].number())));
+  CHECK_THAT(result.err, ContainsSubstring("last step scores "));
   CHECK_THAT(result.err, !ContainsSubstring("--resume"));  // more steps would not help
   const std::string loss = support::formatted("Held-out loss %.4f ", best);
   CHECK_THAT(result.err, ContainsSubstring("\n" + loss));
