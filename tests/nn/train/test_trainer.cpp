@@ -121,13 +121,14 @@ TEST_CASE("trainer: an average of the weights is by its definition, and moves no
       const double b = std::min(beta, t / (t + 10.0));
       a[i] = b * a[i] + (1 - b) * w[i];
     }
+    const WeightAverage::InPlace average(trainer.average());
+    const std::vector<double> found = numbers(trainer.model());
+    for (std::size_t i = 0; i < a.size(); ++i) REQUIRE(found[i] == Approx(a[i]).margin(1e-6));
   }
   CHECK(same_arrays(other.kept_weights(), weights_of(other.model())));
   const double loss = trainer.loss_on(c.valid, 4);
   {
     const WeightAverage::InPlace average(trainer.average());
-    const std::vector<double> found = numbers(trainer.model());
-    for (std::size_t i = 0; i < a.size(); ++i) CHECK(found[i] == Approx(a[i]).margin(1e-6));
     CHECK(trainer.loss_on(c.valid, 4) != loss);
   }
   const auto interrupted = [&] {
