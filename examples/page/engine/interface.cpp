@@ -42,7 +42,7 @@ struct Run {
 
 std::unique_ptr<Run> run;
 std::vector<Dim> sentence;
-Changes changes;
+Changes the_changes;
 std::string input, output;
 
 Run& the_run() {
@@ -78,7 +78,7 @@ std::vector<std::string> words_of(const std::vector<Dim>& tokens) {
 /// The shown model reads the sentence under all changes.
 View view() {
   require<ValueError>(!sentence.empty(), "page", "needs a sentence");
-  return look(the_run().shown, sentence, changes);
+  return look(the_run().shown, sentence, the_changes);
 }
 
 Json run_json() {
@@ -278,7 +278,7 @@ std::uint32_t take(const std::string& name, std::string_view text, const Setting
   run = std::make_unique<Run>(std::move(next));
   if (trains) run->trainer.emplace(run->model, run->corpus.train, s.training);
   sentence.clear();
-  changes = {};
+  the_changes = {};
   return answer(run_json());
 }
 
@@ -409,7 +409,7 @@ std::uint32_t fledge_read(std::uint32_t bytes) {
     const auto context = static_cast<std::size_t>(r.model.sizes.context);
     if (tokens.size() > context) cut = tokens.size() - context;
     sentence.assign(tokens.begin() + static_cast<std::ptrdiff_t>(cut), tokens.end());
-    changes = {};
+    the_changes = {};
   }
   return answer(Json::object({{"tokens", sentence},
                               {"words", words_of(sentence)},
@@ -442,7 +442,7 @@ void fledge_change(std::uint32_t bytes) {
     next.nudges.push_back({head_of(item), item["query"].integer(0, T - 1),
                            item["key"].integer(0, T - 1), item["by"].number()});
   });
-  changes = std::move(next);
+  the_changes = std::move(next);
 }
 
 std::uint32_t fledge_said() {
@@ -480,7 +480,7 @@ std::uint32_t fledge_next(std::int32_t layer, std::uint32_t part, std::uint32_t 
   require<ValueError>(position < T && layer < model.sizes.layers && part < 3, "fledge_next",
                       "needs a layer and a position that exist");
   Tensor logits;
-  if (layer < 0 && changes.empty()) {
+  if (layer < 0 && the_changes.empty()) {
     // Attention in one op, as `fledge` writes: step by step the last bits are others.
     logits = model(Indices({1, T}, sentence));
   } else {

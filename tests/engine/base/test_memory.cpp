@@ -1,6 +1,5 @@
 #include "engine/base/memory.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <limits>

@@ -1,7 +1,6 @@
 // What each oracle finds alone: right, wrong or undecided, element by element.
 #include "engine/gradcheck/comparison.h"
 
-#include <cmath>
 #include <new>
 #include <stdexcept>
 

@@ -1,5 +1,4 @@
 // What a lesson prints: its sentences and claims, the text with its names, and the program around it.
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 

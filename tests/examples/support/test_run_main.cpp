@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <exception>
 #include <new>
 
 #include "examples/support/run_main.h"

@@ -76,7 +76,7 @@ BrowserProcess::~BrowserProcess() {
 
 Chromium::Chromium()
     : process_(
-          {program_along_path("CHROMIUM", "chromium chromium-browser google-chrome"),
+          {program_along_path("CHROMIUM", "chromium-headless-shell chromium google-chrome"),
            "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
            "--no-first-run", "--disable-background-networking", "--disable-component-update",
            "--disable-extensions", "--hide-scrollbars",
