@@ -41,7 +41,7 @@ case $jobs-$number in
 esac
 cd "$(dirname "$0")/../.."
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES  # of the make that called
-export CCACHE_DISABLE=1  # it believes the times of headers, which are set back here
+export CCACHE_DISABLE=1  # it may know an object of a header whose time is set back here
 
 # bugs list     of each bug its name, file, gradient, callers, and where it was seen, between bars
 # bugs check    what does not fit
