@@ -37,7 +37,7 @@ constexpr const char* usage =
     "\n"
     "Exit  0 all passed  1 one failed  2 usage\n";
 
-constexpr std::size_t sampled = 40;                       // cases of a kind, in a sample
+constexpr std::size_t sampled = 80;                       // cases of a kind, in a sample
 constexpr std::size_t most_shown = 30;                    // failed cases of a kind that are printed
 constexpr std::size_t most_first = 30, most_second = 12;  // places in pairs of kills
 constexpr std::size_t most_stops = 120;  // places where a command is stopped, spread over its calls

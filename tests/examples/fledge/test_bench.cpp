@@ -74,6 +74,7 @@ TEST_CASE("bench: a row is printed when it is measured, and needs little memory"
   // The other rows take a minute of the processor. The first of them finds that head has gone.
   const Result begin = in_shell("\"$0\" bench --layers 1 --steps 1 --threads 1 | head -n 3");
   CHECK(lines_of(begin.out).size() == 3);
+  if (FLEDGE_OPTIMISED != 0 && !sanitized) CHECK(begin.seconds < 40);
   if (sanitized) return report_skipped("a sanitizer reserves more than any limit");
   for (const char* work : {"op softmax 5 9", "generate --width 8 --steps 5"}) {
     const Result table =

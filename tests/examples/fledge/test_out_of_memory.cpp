@@ -42,10 +42,10 @@ TEST_CASE("out of memory: one sentence and status 1, whichever allocation fails"
   const Desk desk;
   const std::string run = desk.run("run");
   check_failing({"--help"}, 1);
-  check_failing({"gradcheck", "softmax"}, 661);
-  check_failing(Words{"train", desk.poems(), "-q", "-o", "out"} + tiny, 997);
-  check_failing({"generate", run, "the", "--seed", "1"}, 193);
-  check_failing({"eval", run}, 101);
+  check_failing({"gradcheck", "softmax"}, 331);
+  check_failing(Words{"train", desk.poems(), "-q", "-o", "out"} + tiny, 499);
+  check_failing({"generate", run, "the", "--seed", "1"}, 97);
+  check_failing({"eval", run}, 53);
 }
 
 TEST_CASE("out of memory: a small address space is one sentence, and no signal") {

@@ -76,7 +76,8 @@ BrowserProcess::~BrowserProcess() {
 
 Chromium::Chromium()
     : process_(
-          {program_along_path("CHROMIUM", "chromium-headless-shell chromium google-chrome"),
+          {program_along_path("CHROMIUM",
+                              "chromium-headless-shell chromium chromium-browser google-chrome"),
            "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
            "--no-first-run", "--disable-background-networking", "--disable-component-update",
            "--disable-extensions", "--hide-scrollbars",
