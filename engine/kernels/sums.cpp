@@ -53,6 +53,16 @@ double sum_of_squares(const Real* x, Dim n) {
   return partial[0];
 }
 
+// x − x is 0, or NaN for ∞ and NaN; a sum with a NaN is one.
+bool all_finite(const Real* x, Dim n) {
+  Vec zeros = splat(Real(0));
+  by_vectors(n, [&](Dim i, Dim count) {
+    const Vec v = load(x + i, count);
+    zeros += v - v;
+  });
+  return !isnan(sum_of(zeros));
+}
+
 void sum_columns(const Real* x, Real* out, Dim outer, Dim reduced, Dim inner) {
   for (Dim o = 0; o < outer; ++o) {
     const Real* const x_o = x + o * reduced * inner;

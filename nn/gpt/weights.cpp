@@ -1,5 +1,6 @@
 #include "nn/gpt/weights.h"
 
+#include <algorithm>
 #include <set>
 
 namespace fledge {
@@ -104,8 +105,8 @@ void StoredPart::read(const ByteSource& file, const StoredTensor& tensor) const 
   if (is_whole()) return read_numbers(file, tensor, to);
   const Array part = read_array(file, tensor);
   const Array columns = is_transposed ? transpose(Tensor(part)).value() : part;
-  for (Dim i = 0; i < columns.size(); ++i)
-    to[i / count * parameter.dim(-1) + first + i % count] = columns[i];
+  for (Dim row = 0; row * count < columns.size(); ++row)
+    std::copy_n(columns.data() + row * count, count, to + row * parameter.dim(-1) + first);
 }
 
 std::vector<StoredPart> stored_parts(const LanguageModel& model, StoredFor place) {

@@ -185,7 +185,7 @@ std::size_t read_chunk(const ByteSource& file, std::uint64_t at, std::size_t cou
   if constexpr (std::is_same_v<Real, float> && is_little_endian)
     if (type.name == "F32") {  // the bytes are the numbers
       file.read(at, count * sizeof(Real), reinterpret_cast<char*>(to));
-      if (std::isfinite(kernels::sum_of_squares(to, static_cast<Dim>(count)))) return count;
+      if (kernels::all_finite(to, static_cast<Dim>(count))) return count;
       return static_cast<std::size_t>(
           std::find_if(to, to + count, [](Real x) { return !isfinite(x); }) - to);
     }
