@@ -271,6 +271,21 @@ void check_sums(const Array& x, const Array& y) {
 
 }  // namespace
 
+TEST_CASE("all_finite sees one number that is not, in every place") {
+  const Real largest = Real(static_cast<double>(std::numeric_limits<float>::max()));
+  for (const Dim n : around(2 * kernels::lanes)) {
+    std::vector<Real> x(static_cast<std::size_t>(n), -largest);
+    CHECK(kernels::all_finite(x.data(), n));
+    for (const Real odd : {nan_number, Real(infinity), Real(-infinity)})
+      for (Real& number : x) {
+        const Real before = std::exchange(number, odd);
+        CHECK_FALSE(kernels::all_finite(x.data(), n));
+        number = before;
+      }
+  }
+  CHECK(kernels::all_finite(nullptr, 0));
+}
+
 TEST_CASE("kernels of rows are the formulas, row by row, in every number of tasks") {
   for (const RowKernel& kernel : row_kernels) {
     for (const Dim n : row_lengths())
