@@ -22,7 +22,7 @@ constexpr Dim most_logits = Dim{1} << 27;
 /// What models are measured on, and how.
 struct Measure {
   std::string file;  // another text
-  bool has_file = false, skip_unknown = false, slides = false, compares = false;
+  bool has_file = false, skip_unknown = false, is_side_by_side = false, compares = false;
   std::int64_t batch = 12;
   TextForm form = TextForm::text;
 };
@@ -100,7 +100,7 @@ Measured measured(const std::string& folder, const Measure& how) {
   const LanguageModelSizes& sizes = trained.model.sizes;
   const Dim fitting = std::max<Dim>(1, most_logits / (sizes.context * sizes.vocabulary));
   found.loss = mean_loss(trained.model, found.text, std::min(how.batch, fitting), 0,
-                         how.slides ? sizes.context / 2 : 0);
+                         how.is_side_by_side ? 0 : sizes.context / 2);
   if (!std::isfinite(found.loss)) refuse_numbers(trained, found.text.tokens);
   return found;
 }
@@ -132,7 +132,7 @@ std::string report(const Measured& found, const Measure& how) {
   return train::loss_sentence(how.has_file ? "Loss" : "Held-out loss", found.loss, found.bits(),
                               found.guessing(), token) +
          " This is a mean over " + support::counted(found.guessed(), token) +
-         (how.slides ? ", in windows that overlap by half" : "") +
+         (how.is_side_by_side ? ", in windows side by side" : "") +
          (unknown > 0 ? "; without " + support::counted(unknown, "unknown " + token) + ", " +
                             support::percent(found.unknown.share()) + " of the text."
                       : ".") +
@@ -175,8 +175,8 @@ int eval_command(int argc, char** argv) {
   options.example("fledge eval run other.txt", "on the whole of another text");
   options.example("fledge eval run run-2 --on other.txt", "several models, in a table");
   options.add("--on", "FILE", how.file, "another text, for one model or several");
-  options.add("--sliding", "", how.slides,
-              "windows overlap by half: what is counted has half a context of history");
+  options.add("--side-by-side", "", how.is_side_by_side,
+              "windows do not overlap: the first tokens of each have no history");
   options.add("--skip-unknown", "", how.skip_unknown,
               "leave out of FILE what was not in the training text");
   options.add("--batch", "N", how.batch, "windows at a time", {1, 1e6});

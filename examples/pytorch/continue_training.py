@@ -105,7 +105,7 @@ class Learner:
         inputs, targets = processes.rows(text, windows)
         # A process has its rows' part of the mean over all targets of the step. Gradients are
         # averaged over the processes, hence the factor.
-        share = sum_of_losses(self.model(inputs), targets) / sum(length for _, length in windows)
+        share = sum_of_losses(self.model(inputs), targets) / sum(length for _, length, _ in windows)
         (share * processes.count).backward()
         loss = processes.sum(share)
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), settings["clip"] or math.inf)
@@ -134,7 +134,7 @@ class Learner:
             inputs, targets = self.processes.rows(text, windows[at:at + batch])
             total += sum_of_losses(self.model(inputs), targets).cpu()
         return (self.processes.sum(total.to(self.processes.device))
-                / sum(length for _, length in windows))
+                / sum(length - skip for _, length, skip in windows))
 
 
 def arguments():

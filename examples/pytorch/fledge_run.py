@@ -120,10 +120,10 @@ def permutation_element(i, n, order):
 
 
 def sample_windows(text, batch, context, draw, data):
-    """(begin, length) of each row of a batch: `length` predictions (nn/text/batches.h)."""
+    """(begin, length, 0) of each row of a batch: `length` predictions (nn/text/batches.h)."""
     if not text.starts:
         rng = data.stream(draw)
-        return [(rng.below(len(text.tokens) - context), context) for _ in range(batch)]
+        return [(rng.below(len(text.tokens) - context), context, 0) for _ in range(batch)]
     windows, documents = [], len(text.starts) - 1
     for drawn in range(draw * batch, (draw + 1) * batch):
         epoch, place = data.stream(drawn // documents), drawn % documents
@@ -131,26 +131,32 @@ def sample_windows(text, batch, context, draw, data):
         if length > context:
             begin += epoch.stream(place).below(length - context + 1)
             length = context
-        windows.append((begin, length))
+        windows.append((begin, length, 0))
     return windows
 
 
 def evaluation_windows(text, context):
-    """Windows that predict each token of a text once (nn/text/batches.h)."""
+    """Windows that overlap by half and count each target once (nn/text/batches.h)."""
     wholes = [text.document(i) for i in range(len(text.starts) - 1)]
     if not text.starts:
         wholes = [(0, len(text.tokens) - 1)]
-    return [(begin + at, min(context, length - at))
-            for begin, length in wholes for at in range(0, length, context)]
+    windows = []
+    for begin, length in wholes:
+        at = 0
+        while at < length:
+            skip = min(at, context // 2)
+            windows.append((begin + at - skip, min(context, length - at + skip), skip))
+            at += windows[-1][1] - skip
+    return windows
 
 
 def batch_of(text, windows):
-    """Inputs and targets (rows, longest). Targets of padding are −1 (nn/text/batches.h)."""
-    shape = len(windows), max(length for _, length in windows)
+    """Inputs and targets (rows, longest). Those of padding and history are −1 (nn/text/batches.h)."""
+    shape = len(windows), max(length for _, length, _ in windows)
     inputs, targets = np.full(shape, text.tokens[0]), np.full(shape, -1)
-    for row, (begin, length) in enumerate(windows):
+    for row, (begin, length, skip) in enumerate(windows):
         inputs[row, :length] = text.tokens[begin:begin + length]
-        targets[row, :length] = text.tokens[begin + 1:begin + length + 1]
+        targets[row, skip:length] = text.tokens[begin + skip + 1:begin + length + 1]
     return inputs, targets
 
 

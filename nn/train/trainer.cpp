@@ -253,11 +253,12 @@ double mean_loss(const LanguageModel& model, const TokenText& text, Dim batch, D
 }
 
 double Trainer::loss_on(const TokenText& text, Dim batch, Dim max_windows) const {
-  const double loss = mean_loss(model_, text, batch, max_windows);
+  const Dim history = model_.sizes.context / 2;
+  const double loss = mean_loss(model_, text, batch, max_windows, history);
   if (std::isfinite(loss)) return loss;
   throw_diverged(
       "the held-out loss became " + not_finite(loss) + " after step " + std::to_string(done_),
-      [&] { loss_over_windows(model_, text, batch, max_windows, 0); });
+      [&] { loss_over_windows(model_, text, batch, max_windows, history); });
 }
 
 }  // namespace fledge

@@ -63,8 +63,8 @@ class Trainer {
   /// The loss that the next step() will report. No weight, moment or gradient changes. Throws
   /// Diverged if it is not finite; then all gradients are removed.
   double next_loss() const;
-  /// mean_loss() of the model over `text`. Throws Diverged if it is not finite; then all
-  /// gradients are removed.
+  /// mean_loss() of the model over `text`, with a history of half a context. Throws Diverged if it
+  /// is not finite; then all gradients are removed.
   double loss_on(const TokenText& text, Dim batch, Dim max_windows = 0) const;
   /// Throws Diverged(what + first_not_finite(compute)); if there is no such number, the largest
   /// gradient is named. Removes all gradients. For numbers that are computed outside step(), such

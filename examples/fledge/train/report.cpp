@@ -239,9 +239,9 @@ void forecast(Run& run) {
   if (step <= 1) step = timed();
   const std::int64_t left = run.config.training.schedule.steps - run.store.step();
   const TrainerOptions& training = run.config.training;
-  // At the end the held-out text is read whole, at most twice; a step takes three times as long as
-  // reading its windows forward.
-  const double last_steps = 2 * static_cast<double>(run.corpus.valid.size()) /
+  // At the end the held-out text is read whole, at most twice, in windows that overlap by half; a step
+  // takes three times as long as reading its windows forward.
+  const double last_steps = 4 * static_cast<double>(run.corpus.valid.size()) /
                             static_cast<double>(3 * training.batch * run.config.sizes.context);
   const double seconds = (static_cast<double>(left) * 1.1 + last_steps) * step;
   run.screen->say("Training: " + counted(left, "step") + " of " +

@@ -321,7 +321,7 @@ double fledge_loss(std::uint32_t held_out, std::uint32_t windows) {
   const Run& r = the_run();
   const TokenText& text = held_out != 0 ? r.corpus.valid : r.corpus.train;
   if (text.size() == 0) return std::nan("");
-  return mean_loss(r.shown, text, 16, windows);
+  return mean_loss(r.shown, text, 16, windows, r.shown.sizes.context / 2);
 }
 
 std::uint32_t fledge_baselines() {
