@@ -12,7 +12,6 @@
 #include "nn/layers/layers.h"
 #include "nn/module.h"
 #include "nn/optim/adamw.h"
-#include "nn/optim/muon.h"
 #include "nn/optim/sgd.h"
 
 #if defined(FLEDGE_DUAL)

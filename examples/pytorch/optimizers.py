@@ -3,7 +3,7 @@ import torch
 
 
 def orthogonalised(g):
-    """nn/optim/muon.h"""
+    """nn/optim/adamw.h"""
     x = g / (g.norm() + 1e-7)
     for _ in range(5):
         s = x @ x.T
@@ -12,7 +12,7 @@ def orthogonalised(g):
 
 
 class Muon(torch.optim.Optimizer):
-    """nn/optim/muon.h. In a group with "parts" = 3 a parameter has three matrices side by side: of
+    """nn/optim/adamw.h. In a group with "parts" = 3 a parameter has three matrices side by side: of
     queries, which is square, of keys and of values. "lr" is that of AdamW."""
 
     def __init__(self, groups, times, momentum, decay):

@@ -92,12 +92,10 @@ Trainer::Trainer(LanguageModel model, const TokenText& text, const TrainerOption
       named_(named_parameters(model_)),
       parameters_(parameters(model_)),
       optimizer_(parameters_,
-                 {.adamw = {.beta1 = options.beta1, .beta2 = options.beta2, .decay = options.decay},
-                  .times = options.muon_times},
+                 {.beta1 = options.beta1, .beta2 = options.beta2, .decay = options.decay},
                  decay_factors(parameters_),
-                 options.optimizer == Optimizer::muon
-                     ? matrices_of_blocks(named_)
-                     : std::vector<std::vector<Dim>>(parameters_.size())),
+                 options.optimizer == Optimizer::muon ? matrices_of_blocks(named_)
+                                                      : std::vector<std::vector<Dim>>()),
       held_(model_),
       average_(parameters_, options.average) {
   sample_windows(text, 1, model_.sizes.context, 0, Rng(0));  // throws for a text that is too short
@@ -133,7 +131,7 @@ Trainer::Step Trainer::step() {
     const double left = options_.clip > 0 ? std::min(norm, options_.clip) : norm;
     require<NumericError>(isfinite(Real(left * left)), "Trainer",
                           "a square overflows");  // in AdamW
-    optimizer_.options.adamw.rate = rate;
+    optimizer_.options.rate = rate;
     held_.keep_during([&] { optimizer_.step(); });
   } catch (const NumericError&) {
     throw_step_diverged("a gradient became infinite, not-a-number, or too large to be squared");

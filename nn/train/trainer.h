@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "nn/gpt/language_model.h"
-#include "nn/optim/muon.h"
+#include "nn/optim/adamw.h"
 #include "nn/optim/weight_average.h"
 #include "nn/text/batches.h"
 
@@ -29,9 +29,8 @@ struct TrainerOptions {
   double decay = 0.1;       // weight decay of matrices and embeddings; vectors have none
   double beta1 = 0.9, beta2 = 0.99;
   Optimizer optimizer = Optimizer::adamw;
-  double muon_times = MuonOptions().times;  // Muon's rate as a multiple of the schedule's
-  double average = 0;                       // β of the average of the weights; 0: none
-  std::uint64_t seed = 1;                   // for batches and dropout
+  double average = 0;      // β of the average of the weights; 0: none
+  std::uint64_t seed = 1;  // for batches and dropout
 };
 
 /// Training produced a number that is not finite, or a square that overflows. what() gives the step
@@ -106,7 +105,7 @@ class Trainer {
   TrainerOptions options_;
   std::vector<std::pair<std::string, Tensor>> named_;
   std::vector<Tensor> parameters_;
-  Muon optimizer_;
+  AdamW optimizer_;
   HeldParameters held_;
   WeightAverage average_;
   std::int64_t done_ = 0;

@@ -16,7 +16,7 @@
 #include "nn/gpt/language_model.h"
 #include "nn/io/json.h"
 #include "nn/module_cases.h"
-#include "nn/optim/muon.h"
+#include "nn/optim/adamw.h"
 #include "nn/optim/optimizer.h"
 
 using namespace fledge;
@@ -122,11 +122,14 @@ void print_training(Dim number, const LanguageModelSizes& sizes, Dim batch, bool
   }
   const Json before = values(weights);
   const double clip = std::vector<double>{0.3, 1, 100}[static_cast<std::size_t>(number % 3)];
-  const AdamWOptions settings{.beta1 = number % 2 == 0 ? 0.9 : 0.5, .beta2 = 0.99, .decay = 0.1};
-  const MuonOptions of_muon{.adamw = settings, .times = 3, .momentum = 0.9};
-  Muon optimizer(parameters(model), of_muon, decay_factors,
-                 muon ? matrices_of_blocks(named_parameters(model))
-                      : std::vector<std::vector<Dim>>(decay_factors.size()));
+  const AdamWOptions settings{.beta1 = number % 2 == 0 ? 0.9 : 0.5,
+                              .beta2 = 0.99,
+                              .decay = 0.1,
+                              .times = 3,
+                              .momentum = 0.9};
+  AdamW optimizer(
+      parameters(model), settings, decay_factors,
+      muon ? matrices_of_blocks(named_parameters(model)) : std::vector<std::vector<Dim>>());
   std::vector<Json> steps;
   for (int step = 0; step < 50; ++step) {
     // With one token the gradients of queries and keys are 0, and PyTorch's are 1e-17. AdamW divides
@@ -148,8 +151,8 @@ void print_training(Dim number, const LanguageModelSizes& sizes, Dim batch, bool
     if (step == 0) members.emplace_back("logits", json(logits.value()));
     if (step == 0) members.emplace_back("gradients", gradients(weights));
     members.emplace_back("norm", clip_gradients(parameters(model), clip));
-    optimizer.options.adamw.rate = 1e-4 + 1e-2 * rng.uniform();
-    members.emplace_back("rate", optimizer.options.adamw.rate);
+    optimizer.options.rate = 1e-4 + 1e-2 * rng.uniform();
+    members.emplace_back("rate", optimizer.options.rate);
     optimizer.step();
     steps.push_back(Json::object(members));
   }
@@ -163,8 +166,8 @@ void print_training(Dim number, const LanguageModelSizes& sizes, Dim batch, bool
          {"eps", settings.eps},
          {"decay", settings.decay},
          {"muon", muon},
-         {"muon_times", of_muon.times},
-         {"momentum", of_muon.momentum},
+         {"muon_times", settings.times},
+         {"momentum", settings.momentum},
          {"steps", steps},
          {"before", before},
          {"after", values(weights)}});

@@ -162,11 +162,10 @@ TEST_CASE("training export: Muon's settings, and no held-out text in which nothi
   const Corpus c = corpus();
   TrainerOptions chosen = options(9);
   chosen.optimizer = Optimizer::muon;
-  chosen.muon_times = 3;
   const Exported exported(training_bytes(Trainer(model_of(c), c.train, chosen), {{1}, {}}));
   CHECK_FALSE(exported.has("valid.tokens"));
   const JsonValue training = exported.json("training");
   CHECK(training["muon"].boolean());
-  CHECK(training["muon_times"].number() == 3);
+  CHECK(training["muon_times"].number() == 5);
   CHECK(training["momentum"].number() == 0.95);
 }
