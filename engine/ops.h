@@ -176,7 +176,7 @@ Tensor weighted_sum(const Tensor& weights, const Tensor& v, const Mask& mask);
 /// of 2³¹ and more.
 Tensor rotate(const Tensor& x, Dim D, Dim heads, Dim first = 0, double base = 10000);
 
-// -- layers' ops: ops/layer_norm.cpp, rms_norm.cpp, embedding.cpp, cross_entropy.cpp, dropout.cpp --
+// -- layers' ops: ops/norms.cpp, embedding.cpp, cross_entropy.cpp, dropout.cpp --------------------
 /// y = gain·x̂ + bias, x̂ = (x − mean) / √(variance + eps) over the last axis.      Ba et al. 2016
 /// x (…, C)   gain (C)   bias (C)     In float the variance overflows where |x − mean| passes 10¹⁹:
 /// y is then the bias, or NaN where Σx overflows; and an eps below 10⁻⁴⁵ is none.
