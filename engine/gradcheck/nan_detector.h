@@ -4,9 +4,7 @@
 // is computed again, from the same weights, with a detector.
 #pragma once
 
-#include <cstdint>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <vector>
 
@@ -15,9 +13,8 @@
 namespace fledge {
 
 /// While it lives, it inspects every value that this thread records and every gradient that a rule
-/// returns, and keeps the first infinity or NaN. attention_scores() puts −∞ in hidden positions: this
-/// −∞, and that of a parameter, is no finding in the ops that pass it on either. At most one detector
-/// per thread.
+/// returns, and keeps the first infinity or NaN. attention_scores() puts −∞ in hidden positions, which
+/// is a finding too; models use attention(), which does not. At most one detector per thread.
 class NanDetector : public GraphObserver {
  public:
   struct Finding {
@@ -40,7 +37,6 @@ class NanDetector : public GraphObserver {
   void inspect(const Node& node, const Array& numbers, const Node* input) override;
 
   std::optional<Finding> finding_;
-  std::set<std::uint64_t> with_minus_infinity_;  // ids of nodes that may hold −∞
 };
 
 }  // namespace fledge

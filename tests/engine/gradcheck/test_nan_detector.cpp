@@ -31,19 +31,15 @@ TEST_CASE("NanDetector: a gradient that is not finite where its value is") {
   CHECK(found.inputs == std::vector<const Node*>{x.node().get()});
 }
 
-TEST_CASE("NanDetector: what is right is no finding, what is wrong beside it is") {
-  const Array x({2, 2}, {1, 2, 3, 4}), three({2, 3, 2}, {1, 2, 3, 4, 5, 6, 6, 5, 4, 3, 2, 1});
-  const Tensor p = parameter(Array({2}, {1, 2})), low = parameter(Array({2}, {1, -infinity})),
-               high = parameter(Array({2}, {1, infinity})), one = parameter(Array::ones({1, 1})),
+TEST_CASE("NanDetector: the op that made the number is named, and none where all are finite") {
+  const Array three({2, 3, 2}, {1, 2, 3, 4, 5, 6, 6, 5, 4, 3, 2, 1});
+  const Tensor p = parameter(Array({2}, {1, 2})), one = parameter(Array::ones({1, 1})),
                endless = parameter(Array({1, 1}, {infinity}));
-  const std::vector<Tensor> twice_low{low, low}, twice_high{high, high};
   const Mask no_keys = padding({2, 0});
-  const auto minus_itself = [](const Tensor& t) { t - t; };
-  const auto scores = [&] { return attention_scores(parameter(x), parameter(x), causal()); };
-  const auto attend = [&](const Mask& mask) {  // hidden scores are −∞, step by step
+  const std::vector<Tensor> twice{endless, endless};
+  const auto attend = [&](const Mask& mask) {
     const Tensor q = parameter(three), k = parameter(three), v = parameter(three);
-    const Tensor turned = transpose(transpose(attention_scores(q, k, mask) * 0.5 / 2.0 + 1.0));
-    backward(sum(weighted_sum(softmax(turned, mask), v, mask)));
+    backward(sum(attention(q, k, v, 1, mask)));
   };
   struct Case {
     std::string op;  // empty: there is no finding
@@ -53,18 +49,10 @@ TEST_CASE("NanDetector: what is right is no finding, what is wrong beside it is"
       {"", [&] { backward(sum(log(p) * p)); }},
       {"", [&] { attend(causal()); }},
       {"", [&] { attend(no_keys); }},
-      {"", [&] { attend(custom(3, 3, std::vector<bool>(9))); }},
-      {"", [&] { scores(); }},
-      {"neg", [&] { -scores(); }},                       // +∞
-      {"*", [&] { softmax(scores() * 0.0); }},           // −∞·0
-      {"-", [&] { minus_itself(scores()); }},            // −∞ + ∞
-      {"log", [&] { log(p - p); }},                      // −∞ of finite numbers
-      {"*", [&] { backward(sum(exp(scores() * p))); }},  // 0·∞
+      {"log", [&] { log(p - p); }},
+      {"exp", [&] { exp(p * 1000.0) * 0.0; }},  // 0·∞ comes second
       {"attention_scores", [&] { attention_scores(endless, one, causal()); }},
-      {"concat", [&] { concat(twice_high, 0); }},  // ops that record a list of edges
-      // a parameter's own −∞ is not blamed on the op that passes it on
-      {"", [&] { exp(concat(twice_low, 0) * 2.0); }},
-      {"-", [&] { minus_itself(low * 2.0); }},
+      {"concat", [&] { concat(twice, 0); }},  // records a list of edges
   };
   for (std::size_t i = 0; i < cases.size(); ++i) {
     INFO("case " << i);
