@@ -22,7 +22,6 @@
 #include "engine/base/memory.h"
 #include "engine/base/normal.h"
 #include "engine/base/number.h"
-#include "engine/base/processors.h"
 #include "engine/base/random.h"
 #include "engine/base/shape.h"
 #include "engine/base/thread_pool.h"

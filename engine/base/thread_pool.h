@@ -19,6 +19,14 @@ int threads();
 /// result and cost much time: see available_processors(). Throws ValueError outside 1 … 256.
 void set_threads(int count);
 
+/// The processors that the system lets this process run on, or the quota of its container if that
+/// is less. At least 1. It is found out once, at the first call.
+int available_processors();
+
+/// The quota of a control group (cgroup v2) in processors, rounded up, from the text of its file
+/// cpu.max, "QUOTA PERIOD" in microseconds; 0 when it has none.
+int processors_of_quota(const char* cpu_max);
+
 using PoolTask = void (*)(const void* context, Dim index);
 /// Calls task(context, i) for i = 0 … count − 1 on this thread and, if possible, on the workers.
 /// Returns when all are done. Rethrows the exception of the failed task with the lowest index.

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "engine/base/errors.h"
-#include "engine/base/processors.h"
 #include "engine/base/thread_pool.h"
 
 namespace support {

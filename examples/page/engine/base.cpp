@@ -1,5 +1,5 @@
-// What a page has not: threads, a memory for each of them, processors, and exceptions that are
-// caught. This file takes the place of engine/base/thread_pool.cpp, memory.cpp and processors.cpp.
+// What a page has not: threads, a memory for each of them, and exceptions that are caught. This file
+// takes the place of engine/base/thread_pool.cpp and memory.cpp.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -9,7 +9,6 @@
 
 #include "engine/base/interrupt.h"
 #include "engine/base/memory.h"
-#include "engine/base/processors.h"
 #include "engine/base/thread_pool.h"
 #include "examples/page/engine/interface.h"
 

@@ -20,7 +20,6 @@
 #include <vector>
 
 #include "engine/base/errors.h"
-#include "engine/base/processors.h"
 #include "engine/kernels/parallel.h"
 #include "tests/support/catch.h"
 #include "tests/support/process.h"

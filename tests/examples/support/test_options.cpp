@@ -9,7 +9,6 @@
 #include <optional>
 #include <sstream>
 
-#include "engine/base/processors.h"
 #include "engine/base/thread_pool.h"
 #include "tests/support/given.h"
 #include "tests/support/refuses.h"
