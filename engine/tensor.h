@@ -78,6 +78,11 @@ class Tensor {
 /// A tensor that can be trained: a leaf of the graph, which receives gradients.
 Tensor parameter(Array value);
 
+struct NamedTensor {
+  std::string name;
+  Tensor tensor;
+};
+
 std::string to_string(const Tensor& tensor);
 /// As an array: see array.h.
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <utility>
 #include <vector>
 
 #include "engine/gradcheck/gradcheck.h"
@@ -10,21 +9,13 @@
 
 namespace fledge {
 
-/// All parameters of the module, under their dotted names.
-template <Module M>
-std::vector<NamedTensor> named_tensors(const M& module) {
-  std::vector<NamedTensor> named;
-  for (const auto& [name, tensor] : named_parameters(module)) named.push_back({name, tensor});
-  return named;
-}
-
 /// Checks f() with respect to all parameters of the module, for instance
 ///     gradcheck(model, [&] { return cross_entropy(model(ids), targets); })
 /// Other parameters may take part in f, and are not checked.
 template <Module M>
 GradcheckReport gradcheck(const M& module, const std::function<Tensor()>& f,
                           const GradcheckOptions& options = {}) {
-  return gradcheck(f, named_tensors(module), options);
+  return gradcheck(f, named_parameters(module), options);
 }
 
 /// Checks module(input) with respect to all parameters and to the input itself. A parameter that
@@ -33,9 +24,9 @@ GradcheckReport gradcheck(const M& module, const std::function<Tensor()>& f,
 template <Module M>
 GradcheckReport gradcheck(const M& module, const Array& input,
                           const GradcheckOptions& options = {}) {
-  std::vector<NamedTensor> named{{"input", parameter(input.clone())}};
-  const Tensor x = named[0].tensor;
-  for (NamedTensor& parameter : named_tensors(module)) named.push_back(std::move(parameter));
+  const Tensor x = parameter(input.clone());
+  std::vector<NamedTensor> named = named_parameters(module);
+  named.insert(named.begin(), {"input", x});
   const auto f = [&] { return module(x); };
   GradcheckReport report = gradcheck(f, named, options);
   const std::vector<Shape> others = other_parameters(f, named);

@@ -10,7 +10,6 @@
 #include <concepts>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "engine/ops.h"
@@ -66,16 +65,16 @@ void for_each_name(const M& module, F&& f, const std::string& path = "") {
 /// Every parameter once, with its first name. Constant tensors are left out. Throws ValueError if two
 /// parameters have one name.
 template <class M>
-std::vector<std::pair<std::string, Tensor>> named_parameters(const M& module) {
-  std::vector<std::pair<std::string, Tensor>> found;
+std::vector<NamedTensor> named_parameters(const M& module) {
+  std::vector<NamedTensor> found;
   for_each_name(module, [&](const std::string& name, const Tensor& tensor) {
     const bool known = std::any_of(found.begin(), found.end(), [&](const auto& entry) {
-      const bool is_same = entry.second.node() == tensor.node();
-      require<ValueError>(is_same || entry.first != name, "visit",
+      const bool is_same = entry.tensor.node() == tensor.node();
+      require<ValueError>(is_same || entry.name != name, "visit",
                           "each part must have a name of its own: two are '", name, "'");
       return is_same;
     });
-    if (!known && tensor.needs_grad()) found.emplace_back(name, tensor);
+    if (!known && tensor.needs_grad()) found.push_back({name, tensor});
   });
   return found;
 }

@@ -26,8 +26,8 @@ ModuleCase with_input(std::string name, const std::vector<Shape>& shapes, Make m
             const auto module = make(rng);
             redraw(module, rng);
             const Tensor x = parameter(random_normal(input, 0, 1, rng));
-            std::vector<NamedTensor> inputs{{"input", x}};
-            for (NamedTensor& tensor : named_tensors(module)) inputs.push_back(std::move(tensor));
+            std::vector<NamedTensor> inputs = named_parameters(module);
+            inputs.insert(inputs.begin(), {"input", x});
             return Subject{[=] { return module(x); }, inputs};
           }};
 }
@@ -112,13 +112,13 @@ LanguageModel two_layers(Rng& rng, double dropout, const Recipe& recipe = {}) {
 Subject logits(std::uint64_t seed, const Shape&) {
   Rng rng(seed);
   const LanguageModel model = two_layers(rng, 0);
-  return {[=] { return model(words); }, named_tensors(model)};
+  return {[=] { return model(words); }, named_parameters(model)};
 }
 
 Subject logits_of_today(std::uint64_t seed, const Shape&) {
   Rng rng(seed);
   const LanguageModel model = two_layers(rng, 0, today());
-  return {[=] { return model(words); }, named_tensors(model)};
+  return {[=] { return model(words); }, named_parameters(model)};
 }
 
 Subject loss(std::uint64_t seed, const Shape&) {
@@ -128,7 +128,7 @@ Subject loss(std::uint64_t seed, const Shape&) {
     Rng drops(3);
     return cross_entropy(model(words, Mode::training(drops)), next_words, -1);
   };
-  return {f, named_tensors(model)};
+  return {f, named_parameters(model)};
 }
 
 }  // namespace
@@ -145,7 +145,7 @@ const std::vector<ModuleCase>& module_cases() {
        [](std::uint64_t seed, const Shape&) {
          Rng rng(seed);
          const Embedding table(11, 3, rng);
-         return Subject{[=] { return table(words); }, named_tensors(table)};
+         return Subject{[=] { return table(words); }, named_parameters(table)};
        }},
       with_input("LayerNorm", {{2, 3, 5}, {1, 1, 5}, {3, 17, 5}},
                  [](Rng&) { return LayerNorm(5); }),

@@ -24,11 +24,6 @@ namespace fledge {
 extern const double gradcheck_tolerance_dual;
 extern const double gradcheck_tolerance_differences;
 
-struct NamedTensor {
-  std::string name;
-  Tensor tensor;
-};
-
 struct GradcheckOptions {
   int order = 1;                                                   // 2: the Hessian too
   std::uint64_t seed = 1;                                          // of the random cotangent v

@@ -26,7 +26,7 @@ const StoredTensor& find_tensor(const std::map<std::string_view, const StoredTen
 
 }  // namespace
 
-void write_parameters(const NamedParameters& parameters, const std::string& path) {
+void write_parameters(const std::vector<NamedTensor>& parameters, const std::string& path) {
   std::vector<NamedArray> arrays;
   for (const auto& [name, tensor] : parameters) {
     const Array value = tensor.value();
@@ -40,7 +40,7 @@ void write_parameters(const NamedParameters& parameters, const std::string& path
   replace_file(path, stored_bytes(std::move(arrays)));
 }
 
-void read_parameters(const NamedParameters& parameters, const std::string& path) {
+void read_parameters(const std::vector<NamedTensor>& parameters, const std::string& path) {
   const ByteSource file(Descriptor(AT_FDCWD, path, O_RDONLY), path);
   std::vector<Array> values;
   located_at(in_quotes(path), [&] {

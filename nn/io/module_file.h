@@ -2,17 +2,14 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "nn/module.h"
 
 namespace fledge {
 
-using NamedParameters = std::vector<std::pair<std::string, Tensor>>;
-
-void write_parameters(const NamedParameters& parameters, const std::string& path);
-void read_parameters(const NamedParameters& parameters, const std::string& path);
+void write_parameters(const std::vector<NamedTensor>& parameters, const std::string& path);
+void read_parameters(const std::vector<NamedTensor>& parameters, const std::string& path);
 
 /// Writes the parameters of a module, in float, under their dotted names. A file of this path is
 /// replaced as a whole. Throws WriteError; ValueError for a number that is not finite in float, which

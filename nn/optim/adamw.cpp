@@ -230,8 +230,7 @@ void AdamW::restore(const std::vector<Moments>& moments) {
   moments_ = std::move(copies);
 }
 
-std::vector<std::vector<Dim>> matrices_of_blocks(
-    const std::vector<std::pair<std::string, Tensor>>& named) {
+std::vector<std::vector<Dim>> matrices_of_blocks(const std::vector<NamedTensor>& named) {
   std::vector<std::vector<Dim>> matrices;
   for (const auto& [name, tensor] : named) {
     matrices.emplace_back();

@@ -3,8 +3,6 @@
 // their step (Jordan et al. 2024, "Muon: An optimizer for hidden layers in neural networks").
 #pragma once
 
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "nn/optim/optimizer.h"
@@ -78,7 +76,6 @@ class AdamW {
 /// The matrices that Muon moves, for the constructor: those of the blocks. In attn.c_attn the three
 /// of queries, keys and values are side by side: of (C, n) the first is (C, C), the others share
 /// what is left.
-std::vector<std::vector<Dim>> matrices_of_blocks(
-    const std::vector<std::pair<std::string, Tensor>>& named);
+std::vector<std::vector<Dim>> matrices_of_blocks(const std::vector<NamedTensor>& named);
 
 }  // namespace fledge

@@ -123,7 +123,7 @@ std::vector<Array> restore(const Checkpoint& checkpoint, Trainer& trainer) {
   std::vector<Array*> arrays;  // for their numbers
   for (p = 0; p < named.size(); ++p) {
     const auto expect = [&](const std::string& prefix, Array& array) {
-      expected.emplace_back(prefix + named[p].first, named[p].second.shape());
+      expected.emplace_back(prefix + named[p].name, named[p].tensor.shape());
       arrays.push_back(&array);
     };
     expect("", kept[p]);

@@ -176,7 +176,7 @@ void Trainer::throw_diverged(const std::string& what, const std::function<void()
   throw Diverged(what + (where.empty() ? "" : ": " + where));
 }
 
-std::string first_not_finite(const std::vector<std::pair<std::string, Tensor>>& parameters,
+std::string first_not_finite(const std::vector<NamedTensor>& parameters,
                              const std::function<void()>& compute) {
   for (const auto& [name, tensor] : parameters)
     for (Dim i = 0; i < tensor.size(); ++i)

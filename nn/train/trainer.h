@@ -103,7 +103,7 @@ class Trainer {
   LanguageModel model_;
   const TokenText* text_;
   TrainerOptions options_;
-  std::vector<std::pair<std::string, Tensor>> named_;
+  std::vector<NamedTensor> named_;
   std::vector<Tensor> parameters_;
   AdamW optimizer_;
   HeldParameters held_;
@@ -114,7 +114,7 @@ class Trainer {
 /// Describes the first of these parameters that is not finite; if all are finite, the first op in
 /// compute() with a value or gradient that is not, and its inputs that are parameters. Returns ""
 /// if there is neither. A NumericError of compute() ends it.
-std::string first_not_finite(const std::vector<std::pair<std::string, Tensor>>& parameters,
+std::string first_not_finite(const std::vector<NamedTensor>& parameters,
                              const std::function<void()>& compute);
 
 /// The largest absolute value and the name of its array: "3e+38 in h.0.mlp.c_fc.weight".

@@ -43,13 +43,13 @@ std::vector<std::vector<Dim>> rows_of(const Indices& table) {
 
 // Weights and their names, a number each: {"wte.weight": 0.5, …}.
 template <class F>
-Json by_name(const std::vector<std::pair<std::string, Tensor>>& named, F number) {
+Json by_name(const std::vector<NamedTensor>& named, F number) {
   Json::Members members;
-  for (std::size_t p = 0; p < named.size(); ++p) members.emplace_back(named[p].first, number(p));
+  for (std::size_t p = 0; p < named.size(); ++p) members.emplace_back(named[p].name, number(p));
   return Json::object(members);
 }
 
-Json check_of(const Trainer& trainer, const std::vector<std::pair<std::string, Tensor>>& named) {
+Json check_of(const Trainer& trainer, const std::vector<NamedTensor>& named) {
   const Batch batch = trainer.next_batch();
   zero_grad(trainer.model());
   const Tensor loss =
@@ -57,7 +57,7 @@ Json check_of(const Trainer& trainer, const std::vector<std::pair<std::string, T
   const double value = loss.item();
   backward(loss);
   const Json norms = by_name(
-      named, [&](std::size_t p) { return Json(clip_gradients({named[p].second}, infinity)); });
+      named, [&](std::size_t p) { return Json(clip_gradients({named[p].tensor}, infinity)); });
   zero_grad(trainer.model());
   return Json::object({{"inputs", rows_of(batch.inputs)},
                        {"targets", rows_of(batch.targets)},

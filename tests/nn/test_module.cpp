@@ -64,8 +64,8 @@ TEST_CASE("Module: tied parameters have two names and are one parameter") {
   CHECK(listing(city).size() == 8);
   const auto named = named_parameters(city);
   REQUIRE(named.size() == 7);
-  CHECK(named[2].first == "left.floors.1.weight");
-  for (const auto& entry : named) CHECK(entry.first != "right.floors.1.weight");
+  CHECK(named[2].name == "left.floors.1.weight");
+  for (const auto& entry : named) CHECK(entry.name != "right.floors.1.weight");
   CHECK(count_parameters(city) == 2 * 13 - 3);
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("Module: every parameter is listed, counted, and loses its gradient by
   const auto plain = parameters(city);
   REQUIRE(named.size() == 8);
   REQUIRE(plain.size() == 8);
-  for (std::size_t i = 0; i < 8; ++i) CHECK(named[i].second.node() == plain[i].node());
+  for (std::size_t i = 0; i < 8; ++i) CHECK(named[i].tensor.node() == plain[i].node());
   CHECK(count_parameters(city) == 2 * (6 + 3 + 3 + 1));
   for (const Tensor& p : parameters(city)) p.set_grad(Array::ones(p.shape()));
   zero_grad(city);

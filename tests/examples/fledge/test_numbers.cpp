@@ -247,11 +247,11 @@ TEST_CASE("fledge inspect: tensors and heads are those of the weights") {
   double squares = 0, parts = 0;
   for (std::size_t i = 0; i < named.size(); ++i) {
     const StrictJson& tensor = all["model"]["tensors"][i];
-    CHECK(tensor["name"].string() == named[i].first);
+    CHECK(tensor["name"].string() == named[i].name);
     double sum = 0;
-    for (const double w : fledge::to_vector(named[i].second.value())) sum += w * w;
+    for (const double w : fledge::to_vector(named[i].tensor.value())) sum += w * w;
     CHECK_THAT(tensor["norm"].number(), WithinRel(std::sqrt(sum), 1e-12));
-    if (named[i].first == "h.0.attn.c_attn.weight") squares = sum;
+    if (named[i].name == "h.0.attn.c_attn.weight") squares = sum;
   }
   // One head: its query, key and value columns are all of c_attn.
   for (const char* part : {"query", "key", "value"})

@@ -89,10 +89,10 @@ TEST_CASE("layers: a seed decides the weights, each layer takes new ones, biases
     const auto a = make(one), next = make(one), b = make(same);
     const auto names = named_parameters(a);
     for (std::size_t i = 0; i < names.size(); ++i) {
-      const Array value = names[i].second.value();
+      const Array value = names[i].tensor.value();
       CHECK(same_bits(value, parameters(b)[i].value()));
-      if (names[i].first.ends_with("bias")) CHECK(same_bits(value, Array::zeros(value.shape())));
-      if (value.rank() == 1 && names[i].first.ends_with("weight"))
+      if (names[i].name.ends_with("bias")) CHECK(same_bits(value, Array::zeros(value.shape())));
+      if (value.rank() == 1 && names[i].name.ends_with("weight"))
         CHECK(same_bits(value, Array::ones(value.shape())));
       for (std::size_t other = 0; value.rank() == 2 && other < names.size(); ++other) {
         const std::vector<double> numbers = to_vector(value);

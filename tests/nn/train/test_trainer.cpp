@@ -447,7 +447,7 @@ TEST_CASE("trainer: Muon moves the matrices of the blocks; queries, keys and val
   const auto matrices = matrices_of_blocks(named);
   REQUIRE(matrices.size() == named.size());
   for (std::size_t p = 0; p < named.size(); ++p) {
-    std::string line = named[p].first;
+    std::string line = named[p].name;
     for (const Dim columns : matrices[p]) line += " " + std::to_string(columns);
     if (!matrices[p].empty() && line.starts_with("h.0.")) lines.push_back(line);
     CHECK((matrices[p].empty() || line.starts_with("h.")));
