@@ -91,7 +91,7 @@ FirstLook first_look(const LanguageModel& model, const Indices& ids) {
   const Tensor all = attn.qkv(block.ln_1(x));
   const std::vector<Tensor> qkv = attn.q_k_v(all);
   const AttentionOutput seen =
-      attend(qkv[0], qkv[1], qkv[2], attn.heads, model.mask(), {.sink = attn.sink});
+      attend(qkv[0], qkv[1], qkv[2], attn.heads, model.mask(), {}, attn.sink);
   return {seen.weights, attn.passed(seen.output, all), keys_of_heads(qkv[2], attn.heads)};
 }
 

@@ -56,10 +56,10 @@ Tensor softmax_with_sink(const Tensor& scores, const Mask& mask, const Tensor& s
 }
 
 AttentionOutput attend(const Tensor& q, const Tensor& k, const Tensor& v, HeadCount heads,
-                       const Mask& mask, const AttendOptions& options) {
+                       const Mask& mask, const AttendOptions& options, const Tensor& sink) {
   require_q_k_v("attend", q.shape(), k.shape(), v.shape(), heads);
   require_heads("attend", q.dim(-1), heads.queries);
-  require_sink("attend", options.sink, heads.queries);
+  require_sink("attend", sink, heads.queries);
   const Dim H = heads.queries;
   const Tensor Q = split_heads(q, H);                        // (…, H, T, D)
   const Tensor K = split_heads(keys_of_heads(k, heads), H);  // (…, H, S, D)
@@ -73,8 +73,7 @@ AttentionOutput attend(const Tensor& q, const Tensor& k, const Tensor& v, HeadCo
             "needs a bias that broadcasts to ", scaled.shape(), ": got ", bias.shape());
   const Tensor scores = bias.exists() ? scaled + bias : scaled;
   // Each row sums to 1, or to less with a sink.
-  const Tensor rows =
-      options.sink.exists() ? softmax_with_sink(scores, mask, options.sink) : softmax(scores, mask);
+  const Tensor rows = sink.exists() ? softmax_with_sink(scores, mask, sink) : softmax(scores, mask);
   // The output is computed from the very tensor that is returned: keep_grad() then works on it.
   const bool one = q.rank() == 2;
   const Tensor weights = one ? reshape(rows, rows.shape().without(0)) : rows;
@@ -137,14 +136,10 @@ Tensor Attention::operator()(const Tensor& x, KeyValueCache& cache, const Mask& 
 }
 
 AttentionOutput Attention::forward_with_weights(const Tensor& x, const Mask& mask,
-                                                AttendOptions options) const {
-  require<ValueError>(!options.sink.exists(), "Attention",
-                      "options.sink must be left out: got one beside the attention's own; set its "
-                      "member sink");
+                                                const AttendOptions& options) const {
   const Tensor all = qkv(x);
   const std::vector<Tensor> parts = q_k_v(all);
-  options.sink = sink;
-  const AttentionOutput attended = attend(parts[0], parts[1], parts[2], heads, mask, options);
+  const AttentionOutput attended = attend(parts[0], parts[1], parts[2], heads, mask, options, sink);
   return {c_proj(passed(attended.output, all)), attended.weights};
 }
 

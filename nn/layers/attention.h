@@ -17,7 +17,6 @@ struct AttentionOutput {
 
 /// What attention with its weights may do besides.
 struct AttendOptions {
-  Tensor sink = {};    // one more score of each head (H): ops.h, attention
   Tensor bias = {};    // added to the scores; broadcasts to (…, H, T, S)
   Dropout dropout{0};  // of the weights, in a mode that trains; those returned are from before it
   Mode mode = Mode::evaluation();
@@ -25,13 +24,14 @@ struct AttendOptions {
 
 /// softmax(Q·Kᵀ/√D + bias over what the mask shows)·V, per head. Vaswani et al. 2017, eq. 1
 /// q (…, T, H·D)   k, v (…, S, G·D)   output (…, T, H·D)   weights (…, H, T, S)
-/// Heads that share keys: ops.h, attention.
+/// Heads that share keys, and a sink (H), one more score of each head: ops.h, attention.
 ///
 /// The output is computed from the returned weights, so weights.keep_grad() keeps their gradient.
 /// Throws ValueError if the number of heads does not divide C, and ShapeError for shapes that do
 /// not match.
 AttentionOutput attend(const Tensor& q, const Tensor& k, const Tensor& v, HeadCount heads,
-                       const Mask& mask, const AttendOptions& options = {});
+                       const Mask& mask, const AttendOptions& options = {},
+                       const Tensor& sink = {});
 /// (…, T, G·D) -> (…, T, H·D): for each head of queries the keys, or the values, it looks at.
 Tensor keys_of_heads(const Tensor& x, HeadCount heads);
 /// Softmax of scores (…, H, T, S) over what the mask shows and one score more, that of the sink (H).
@@ -79,10 +79,9 @@ struct Attention {
   /// Uses one fused op that stores no weights (ops.h, attention). For custom masks, it uses
   /// forward_with_weights().
   Tensor operator()(const Tensor& x, const Mask& mask = {}) const;
-  /// The same step by step, with the weights: the five lines of attend(). Throws ValueError if the
-  /// options have a sink: it is this module's.
+  /// The same step by step, with the weights: the five lines of attend().
   AttentionOutput forward_with_weights(const Tensor& x, const Mask& mask = {},
-                                       AttendOptions options = {}) const;
+                                       const AttendOptions& options = {}) const;
   /// Causal attention of x (T, C), which follows the tokens in the cache; the mask may hide further
   /// keys. The cache holds keys as qkv() returns them, each rotated once. Records no gradient.
   Tensor operator()(const Tensor& x, KeyValueCache& cache, const Mask& mask = causal()) const;

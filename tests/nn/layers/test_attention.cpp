@@ -313,12 +313,10 @@ TEST_CASE("a bias that hides keys is a mask, dropout leaves the returned weights
   CHECK_FALSE(same_bits(dropped.output.value(), masked.output.value()));
   // However low all scores are, a sink of −∞ is none.
   const Array low({1}, {-1e31}), none({2}, {-infinity, -infinity}), nothing = Array::zeros({0, 4});
-  CHECK(attend(uniform({2, 4}, 1), nothing, nothing, 2, {}, {.sink = none}).output.size() == 8);
+  CHECK(attend(uniform({2, 4}, 1), nothing, nothing, 2, {}, {}, none).output.size() == 8);
   CHECK(same_bits(attend(x, x, x, 2, causal(), {.bias = low}).weights.value(),
-                  attend(x, x, x, 2, causal(), {.sink = none, .bias = low}).weights.value()));
-  const AttendOptions wrong{.bias = Array::ones({3, 4, 4})}, sunk{.sink = Array::zeros({2})};
+                  attend(x, x, x, 2, causal(), {.bias = low}, none).weights.value()));
+  const AttendOptions wrong{.bias = Array::ones({3, 4, 4})};
   CHECK(refuses<ShapeError>([&] { attention.forward_with_weights(x, {}, wrong); }, "attend",
                             "(2, 2, 4, 4)", "(3, 4, 4)"));
-  CHECK(refuses<ValueError>([&] { attention.forward_with_weights(x, {}, sunk); }, "Attention",
-                            "options.sink"));
 }
