@@ -33,22 +33,21 @@ Array random_cotangent(const Shape& shape, std::uint64_t seed) {
   return v;
 }
 
-namespace {
-
-// The gradients of all leaves that y depends on, as they are now.
-std::vector<std::pair<Node*, Array>> gradients_of_leaves(const Tensor& y) {
-  std::vector<std::pair<Node*, Array>> leaves;
-  std::vector<Node*> waiting{y.node().get()};
+std::vector<Node*> leaves_of(const Tensor& y) {
+  std::vector<Node*> leaves, waiting;
+  if (y.needs_grad()) waiting.push_back(y.node().get());
   std::unordered_set<Node*> known(waiting.begin(), waiting.end());
   while (!waiting.empty()) {
     Node* const node = waiting.back();
     waiting.pop_back();
-    if (node->leaf) leaves.emplace_back(node, node->grad);
+    if (node->leaf) leaves.push_back(node);
     for (const Edge& edge : node->edges)
       if (known.insert(edge.input.get()).second) waiting.push_back(edge.input.get());
   }
   return leaves;
 }
+
+namespace {
 
 // Of the finite numbers.
 double largest(const std::vector<double>& numbers) {
@@ -116,8 +115,8 @@ std::vector<Array> arrays_of(const Tensor& y, const std::vector<NamedTensor>& pa
                              const Array& v) {
   for (const NamedTensor& p : parameters) p.tensor.zero_grad();
   std::vector<std::pair<Node*, Array>> before;
+  for (Node* const leaf : leaves_of(y)) before.emplace_back(leaf, leaf->grad);
   if (y.needs_grad()) {
-    before = gradients_of_leaves(y);
     ++backward_calls;
     backward(y, v, Graph::keep);
   }

@@ -23,6 +23,9 @@ Array random_cotangent(const Shape& shape, std::uint64_t seed);
 /// Numbers by parameter, by element.
 using Gradients = std::vector<std::vector<double>>;
 
+/// The parameters that y depends on, each once.
+std::vector<Node*> leaves_of(const Tensor& y);
+
 /// How often gradients_of() and hessian_times() ran backward() on this thread.
 extern thread_local Dim backward_calls;
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "engine/autograd.h"
@@ -277,18 +276,9 @@ GradcheckReport gradcheck(const std::function<Tensor(const std::vector<Tensor>&)
 std::vector<Shape> other_parameters(const std::function<Tensor()>& f,
                                     const std::vector<NamedTensor>& parameters) {
   const Tensor y = f();
-  std::set<std::uint64_t> seen;
-  for (const NamedTensor& known : parameters) seen.insert(known.tensor.node()->id);
   std::map<std::uint64_t, Shape> others;  // in the order in which they were made
-  std::vector<const Node*> waiting;
-  if (y.node() != nullptr) waiting.push_back(y.node().get());
-  while (!waiting.empty()) {
-    const Node* const node = waiting.back();
-    waiting.pop_back();
-    if (!seen.insert(node->id).second) continue;
-    if (node->leaf) others.emplace(node->id, node->shape);
-    for (const Edge& edge : node->edges) waiting.push_back(edge.input.get());
-  }
+  for (const Node* const leaf : leaves_of(y)) others.emplace(leaf->id, leaf->shape);
+  for (const NamedTensor& known : parameters) others.erase(known.tensor.node()->id);
   std::vector<Shape> shapes;
   for (const auto& [id, shape] : others) shapes.push_back(shape);
   return shapes;
