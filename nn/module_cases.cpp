@@ -94,41 +94,28 @@ struct Dropping {
 const Indices words({2, 5}, {1, 2, 3, 4, 5, 10, 9, 2, 2, 0});
 const Indices next_words({2, 5}, {2, 3, 4, 5, 6, 9, 2, 2, -1, -1});
 
-LanguageModel two_layers(Rng& rng, double dropout, const Recipe& recipe = {}) {
-  LanguageModel model({.vocabulary = 11,
-                       .context = 6,
-                       .layers = 2,
-                       .heads = 2,
-                       .width = 8,
-                       .hidden = 12,
-                       .dropout = dropout,
-                       .bias = recipe == today() ? Bias::without : Bias::with,
-                       .recipe = recipe},
-                      rng);
-  redraw(model, rng);
-  return model;
-}
-
-Subject logits(std::uint64_t seed, const Shape&) {
-  Rng rng(seed);
-  const LanguageModel model = two_layers(rng, 0);
-  return {[=] { return model(words); }, named_parameters(model)};
-}
-
-Subject logits_of_today(std::uint64_t seed, const Shape&) {
-  Rng rng(seed);
-  const LanguageModel model = two_layers(rng, 0, today());
-  return {[=] { return model(words); }, named_parameters(model)};
-}
-
-Subject loss(std::uint64_t seed, const Shape&) {
-  Rng rng(seed);
-  const LanguageModel model = two_layers(rng, 0.1);
-  const auto f = [=] {
-    Rng drops(3);
-    return cross_entropy(model(words, Mode::training(drops)), next_words, -1);
-  };
-  return {f, named_parameters(model)};
+/// A model of two layers: its logits, or its loss where it has dropout.
+ModuleCase two_layers(std::string name, double dropout, const Recipe& recipe = {}) {
+  return {std::move(name), "2 layers, (2, 5) ids", {{}}, [=](std::uint64_t seed, const Shape&) {
+            Rng rng(seed);
+            const LanguageModel model({.vocabulary = 11,
+                                       .context = 6,
+                                       .layers = 2,
+                                       .heads = 2,
+                                       .width = 8,
+                                       .hidden = 12,
+                                       .dropout = dropout,
+                                       .bias = recipe == today() ? Bias::without : Bias::with,
+                                       .recipe = recipe},
+                                      rng);
+            redraw(model, rng);
+            const auto f = [=] {
+              if (dropout == 0) return model(words);
+              Rng drops(3);
+              return cross_entropy(model(words, Mode::training(drops)), next_words, -1);
+            };
+            return Subject{f, named_parameters(model)};
+          }};
 }
 
 }  // namespace
@@ -187,9 +174,9 @@ const std::vector<ModuleCase>& module_cases() {
                  [](Rng& rng) { return Block(4, 2, 6, rng); }),
       with_input("Dropout in a block", {{2, 3, 4}, {3, 4, 4}},
                  [](Rng& rng) { return Dropping{Block(4, 2, 6, rng, 0.3)}; }),
-      {"LanguageModel logits", "2 layers, (2, 5) ids", {{}}, logits},
-      {"LanguageModel of today", "2 layers, (2, 5) ids", {{}}, logits_of_today},
-      {"LanguageModel loss", "2 layers, (2, 5) ids", {{}}, loss},
+      two_layers("LanguageModel logits", 0),
+      two_layers("LanguageModel of today", 0, today()),
+      two_layers("LanguageModel loss", 0.1),
   };
   return cases;
 }
