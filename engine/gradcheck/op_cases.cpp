@@ -136,17 +136,7 @@ Tensor softmax_of_exp(const Tensor& x) {
   return e / sum(e, {-1}, true);
 }
 
-/// `more`, which broadcasts, is added to the sum of a row.
-Tensor softmax_of_visible(const Tensor& x, const Mask& mask, const Tensor& more) {
-  const Tensor e = where(table_of(mask, x.shape()), exp(x), 0.0);
-  return e / (sum(e, {-1}, true) + more);
-}
-/// A row that may look nowhere is divided by 1.
-Tensor softmax_of_visible(const Tensor& x, const Mask& mask) {
-  const Tensor visible = table_of(mask, x.shape());
-  return softmax_of_visible(x, mask, relu(1.0 - sum(visible, {-1}, true)));
-}
-OpFunction softmax_of_visible(const Mask& mask) {
+OpFunction softmax_by_formula(const Mask& mask) {
   return [mask](In x) { return softmax_of_visible(x[0], mask); };
 }
 
@@ -191,28 +181,14 @@ Tensor sum_of_earlier(const Tensor& x) {
 }
 
 OpFunction normalised_by_size(double eps) {
-  return [eps](In x) { return x[1] * (x[0] / sqrt(mean(x[0] * x[0], {-1}, true) + eps)); };
+  return [eps](In x) { return x[1] * of_unit_size(x[0], eps); };
 }
 
-/// The halves a and b of each head by a·cos − b·sin and b·cos + a·sin.
 OpFunction rotated_by_halves(Dim D, Dim heads, Dim first, double base = 10000) {
   return [=](In x) {
-    const Dim T = x[0].dim(-2), half = D / 2;
-    std::vector<double> cosines, sines;
-    for (Dim i = 0; i < T * half; ++i) {
-      const Dim position = first + i / half;
-      const double angle =
-          static_cast<double>(position) *
-          std::pow(base, -2.0 * static_cast<double>(i % half) / static_cast<double>(D));
-      cosines.push_back(std::cos(angle)), sines.push_back(std::sin(angle));
-    }
-    const Tensor c = Array({T, half}, cosines), s = Array({T, half}, sines);
     std::vector<Tensor> parts;
-    for (Dim begin = 0; begin < heads * D; begin += D) {
-      const Tensor a = slice(x[0], -1, begin, begin + half),
-                   b = slice(x[0], -1, begin + half, begin + D);
-      parts.push_back(a * c - b * s), parts.push_back(b * c + a * s);
-    }
+    for (Dim begin = 0; begin < heads * D; begin += D)
+      parts.push_back(turned(slice(x[0], -1, begin, begin + D), first, base));
     parts.push_back(slice(x[0], -1, heads * D, x[0].dim(-1)));
     return concat(parts, -1);
   };
@@ -320,15 +296,35 @@ Array table_of(const Mask& mask, const Shape& scores) {
   return {scores, std::vector<double>(visible.begin(), visible.end())};
 }
 
+Tensor softmax_of_visible(const Tensor& x, const Mask& mask, const Tensor& sink) {
+  const Array visible = table_of(mask, x.shape());
+  const Tensor e = where(visible, exp(x), 0.0), sees_none = relu(1.0 - sum(visible, {-1}, true));
+  return e / (sum(e, {-1}, true) + (sink.exists() ? exp(sink) : sees_none));
+}
+
+Tensor turned(const Tensor& x, Dim first, double base) {
+  const Dim T = x.dim(-2), half = x.dim(-1) / 2;
+  std::vector<double> cosines, sines;
+  for (Dim i = 0; i < T * half; ++i) {
+    const double share = static_cast<double>(i % half) / static_cast<double>(half);
+    const double angle = static_cast<double>(first + i / half) / std::pow(base, share);
+    cosines.push_back(std::cos(angle)), sines.push_back(std::sin(angle));
+  }
+  const Tensor a = slice(x, -1, 0, half), b = slice(x, -1, half, 2 * half);
+  const Tensor c = Array({T, half}, cosines), s = Array({T, half}, sines);
+  return concat({a * c - b * s, a * s + b * c}, -1);
+}
+
+Tensor of_unit_size(const Tensor& x, double eps) { return x / sqrt(mean(x * x, {-1}, true) + eps); }
+
 Tensor attention_by_small_ops(const Tensor& q, const Tensor& k, const Tensor& v, HeadCount heads,
                               const Mask& mask, const Tensor& sink) {
   const Tensor Q = heads_apart(q, heads.queries),
                K = for_each_head(heads_apart(k, heads.keys), heads),
                V = for_each_head(heads_apart(v, heads.keys), heads);
   const Tensor scores = matmul(Q, transpose(K)) / std::sqrt(static_cast<double>(Q.dim(-1)));
-  const Tensor weights =
-      sink.exists() ? softmax_of_visible(scores, mask, exp(reshape(sink, {heads.queries, 1, 1})))
-                    : softmax_of_visible(scores, mask);
+  const Tensor column = sink.exists() ? reshape(sink, {heads.queries, 1, 1}) : sink;
+  const Tensor weights = softmax_of_visible(scores, mask, column);
   return reshape(transpose(matmul(weights, V), -3, -2), q.shape());
 }
 
@@ -559,17 +555,17 @@ const std::vector<OpCase>& op_cases() {
          of_one(softmax_of_exp))
           .refuses("()", "shape ()"),
       op("softmax causal", "(2, 4, 4); (3, 5); (2, 1, 7); (7, 4); (33, 33); (0, 3, 4); (2, 3, 0)",
-         softmax_under(causal()), softmax_of_visible(causal()))
+         softmax_under(causal()), softmax_by_formula(causal()))
           .refuses("(3); ()")
           .refuses("()", "shape ()", softmax_under(Mask())),
       op("softmax padding", "(2, 3, 4); (2, 3, 5, 6)", softmax_under(padding({2, 4})),
-         softmax_of_visible(padding({2, 4})))
+         softmax_by_formula(padding({2, 4})))
           .refuses("(3, 4)", "2 lengths needs scores (2, ..., queries, keys): got shape (3, 4)")
           .refuses("(3, 3, 4)",
                    "2 lengths needs scores (2, ..., queries, keys): got shape (3, 3, 4)")
           .refuses("(2, 3, 3)", "length of 4 exceeds the keys of shape (2, 3, 3)"),
       op("softmax custom", "(2, 3, 4); (3, 4); (2, 5, 3, 4)", softmax_under(some_hidden),
-         softmax_of_visible(some_hidden))
+         softmax_by_formula(some_hidden))
           .refuses("(4, 3)", "mask (3, 4) does not fit scores of shape (4, 3)")
           .refuses("(3, 4)", "1 lengths needs scores (1, ..., queries, keys): got shape (3, 4)",
                    softmax_under(causal() & some_hidden & padding({1}))),

@@ -99,6 +99,16 @@ const std::vector<OpCase>& op_cases();
 /// 1 where a query may look, else 0.
 Array table_of(const Mask& mask, const Shape& scores);
 
+// References that the tests of modules use too.
+
+/// The weights of attention, e^x / (e^b + Σ e^x) over what the mask shows.   x (…, T, S)   The sink b
+/// broadcasts to (…, T, 1). Without one a row that may look nowhere is 0.
+Tensor softmax_of_visible(const Tensor& x, const Mask& mask, const Tensor& sink = {});
+/// x (…, T, D), whose row t is turned by the angles (first + t)·base^(−2i/D): pairs (i, i + D/2) as
+/// complex numbers a + bi, times cos + i·sin.
+Tensor turned(const Tensor& x, Dim first = 0, double base = 10000);
+/// x / √(mean(x²) + eps) over the last axis.
+Tensor of_unit_size(const Tensor& x, double eps = 1e-5);
 /// attention() with its table of weights, from products, exp and sums: the reference of its rows.
 Tensor attention_by_small_ops(const Tensor& q, const Tensor& k, const Tensor& v, HeadCount heads,
                               const Mask& mask, const Tensor& sink = {});

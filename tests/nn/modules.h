@@ -74,35 +74,6 @@ inline std::vector<Recipe> all_recipes() {
        .window = 3}};
 }
 
-/// The weights of one head by their formula: e^s / (e^b + Σ e^s) over what the mask shows.
-/// scores (…, T, S)   sink (1), or none
-inline Tensor weights_by_hand(const Tensor& scores, const Mask& mask, const Tensor& sink) {
-  if (!sink.exists()) return softmax(scores, mask);
-  const VisibleTable table = mask.table(scores.shape(), "weights_by_hand");
-  const Tensor e = where(Array(scores.shape(), {table.begin(), table.end()}), exp(scores), 0.0);
-  return e / (sum(e, {-1}, true) + exp(sink));
-}
-
-/// x (…, T, D), whose row t is turned by the angles (first + t)·base^(−2i/D): pairs (i, i + D/2) as
-/// complex numbers a + bi, times cos + i·sin.
-inline Tensor turned(const Tensor& x, Dim first = 0, double base = 10000) {
-  const Dim T = x.dim(-2), half = x.dim(-1) / 2;
-  std::vector<double> cosines, sines;
-  for (Dim i = 0; i < T * half; ++i) {
-    const double share = static_cast<double>(i % half) / static_cast<double>(half);
-    const double angle = static_cast<double>(first + i / half) / std::pow(base, share);
-    cosines.push_back(std::cos(angle)), sines.push_back(std::sin(angle));
-  }
-  const Tensor a = slice(x, -1, 0, half), b = slice(x, -1, half, 2 * half);
-  const Tensor c = Array({T, half}, cosines), s = Array({T, half}, sines);
-  return concat({a * c - b * s, a * s + b * c}, -1);
-}
-
-/// x / √(mean(x²) + eps) over the last axis.
-inline Tensor of_unit_size(const Tensor& x, double eps = 1e-5) {
-  return x / sqrt(mean(x * x, {-1}, true) + eps);
-}
-
 /// "weight (3, 2)", "bias (2)", …: every name, tied ones included, with its shape.
 template <class M>
 std::vector<std::string> listing(const M& module) {

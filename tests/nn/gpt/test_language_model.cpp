@@ -2,6 +2,7 @@
 // and what it refuses.
 #include "nn/gpt/language_model.h"
 
+#include "engine/gradcheck/op_cases.h"
 #include "tests/nn/modules.h"
 #include "tests/support/catch.h"
 #include "tests/support/refuses.h"
@@ -74,8 +75,8 @@ struct ByHand {
         const auto from = [&](Dim begin) { return slice(qkv, -1, begin, begin + D); };
         const Tensor q = compared(from(h * D)), k = compared(from(C + key)),
                      v = from(C + own + key);
-        const Tensor rows = weights_by_hand(matmul(q, transpose(k)) * scale, mask,
-                                            sink.exists() ? slice(sink, 0, h, h + 1) : sink);
+        const Tensor rows = softmax_of_visible(matmul(q, transpose(k)) * scale, mask,
+                                               sink.exists() ? slice(sink, 0, h, h + 1) : sink);
         heads.push_back(matmul(rows, v));
         if (recipe.exclusive == Exclusive::own_value) {
           const Tensor unit = v / sqrt(sum(v * v, {-1}, true));

@@ -2,6 +2,7 @@
 // every layer is in test_layers.cpp.
 #include "nn/layers/attention.h"
 
+#include "engine/gradcheck/op_cases.h"
 #include "tests/nn/modules.h"
 #include "tests/support/catch.h"
 #include "tests/support/refuses.h"
@@ -34,7 +35,7 @@ AttentionOutput by_hand(const std::function<std::array<Tensor, 3>(Dim head)>& qk
     const auto [q, k, v] = qkv(h);
     const double scale = 1 / std::sqrt(static_cast<double>(D));
     const Tensor own = sink.exists() ? slice(sink, 0, h, h + 1) : sink;
-    const Tensor rows = weights_by_hand(matmul(q, transpose(k)) * scale, mask, own);
+    const Tensor rows = softmax_of_visible(matmul(q, transpose(k)) * scale, mask, own);
     y = y + matmul(matmul(rows, v), slice(c_proj.weight, 0, h * D, (h + 1) * D));
     weights.push_back(reshape(rows, {rows.dim(0), 1, rows.dim(1), rows.dim(2)}));
   }
