@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "examples/fledge/train/report.h"
-#include "examples/fledge/train/watch.h"
 #include "examples/support/drawn.h"
 #include "nn/io/json.h"
 #include "nn/train/trainer.h"

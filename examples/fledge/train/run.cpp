@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "engine/base/interrupt.h"
+#include "examples/fledge/commands.h"
 #include "examples/fledge/train/recorded_page.h"
 #include "examples/fledge/train/source.h"
 #include "examples/fledge/trained_model.h"
@@ -191,6 +192,10 @@ Run::Run(TrainConfig of_call, const RunConfig& settings, Corpus text, LanguageMo
       trainer(model, corpus.train, config.training),
       store(config, settings, corpus, trainer, std::move(resumed)) {}
 
+namespace {
+
+// Reads the text, makes or loads the model, and locks the folder. Throws InputError, FileError or
+// CommandError.
 std::unique_ptr<Run> set_up(TrainConfig config) {
   auto screen = std::make_unique<Screen>(config.quiet);
   const std::string own_name = config.names_folder() ? run_name(config.texts[0]) : "";
@@ -252,8 +257,6 @@ std::unique_ptr<Run> set_up(TrainConfig config) {
 }
 
 // How it goes on and ends.
-
-namespace {
 
 // Tokens of a sample during training: a row of a terminal has room for some 60 characters of it.
 constexpr Dim sample_tokens = 80;
@@ -417,8 +420,7 @@ int stop_diverged(Run& run, const std::string& what) {
   return static_cast<int>(support::Exit::diverged);
 }
 
-}  // namespace
-
+// Trains, and returns the exit status. Ctrl-C ends the program, with all steps saved.
 int train(Run& run) {
   if (run.store.is_over()) {
     report_again(run);
@@ -452,4 +454,26 @@ int train(Run& run) {
   StopSignals::end_by_signal();
 }
 
+}  // namespace
+
 }  // namespace fledge::train
+
+namespace fledge {
+
+int train_command(int argc, char** argv) {
+  const train::TrainConfig config = train::train_config(argc, argv);
+  const std::string advice = config.resumes() ? "make the file readable, or move it away"
+                                              : "all options: fledge train --help-all";
+  const std::unique_ptr<train::Run> run =
+      support::with_advice(advice, [&] { return train::set_up(config); });
+  try {
+    return train::train(*run);
+  } catch (const FileError& error) {  // a problem with writing to the run's folder
+    throw support::CommandError(support::Exit::failed, error.what(),
+                                support::remedy(error) +
+                                    "; then go on with: fledge train --resume " +
+                                    support::shell_word(run->config.folder()));
+  }
+}
+
+}  // namespace fledge

@@ -47,11 +47,6 @@ struct Run {
 
 /// Throws CommandError if a step of this model needs more memory than the machine has.
 void require_memory(const TrainConfig& config, const std::string& advice);
-/// Reads the text, makes or loads the model, and locks the folder. Throws InputError, FileError or
-/// CommandError.
-std::unique_ptr<Run> set_up(TrainConfig config);
-/// Trains, and returns the exit status. Ctrl-C ends the program, with all steps saved.
-int train(Run& run);
 
 // What a run says: report.cpp.
 

@@ -6,7 +6,6 @@
 
 #include "examples/fledge/train/report.h"
 #include "examples/fledge/train/store.h"
-#include "examples/fledge/train/watch.h"
 #include "examples/page/engine/sizes.h"
 #include "examples/support/text.h"
 #include "nn/io/checksum.h"
