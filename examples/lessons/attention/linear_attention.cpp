@@ -105,11 +105,8 @@ double recalled(Memory memory, Dim n) {
   for (int text = 0; text < texts; ++text) {
     const Tensor k = unit_rows(normal({n, 16}, rng)), v = unit_rows(normal({n, 16}, rng));
     const Tensor y = memory == nullptr ? softmax_read(50 * k, k, v) : matmul(k, memory(k, v));
-    const std::vector<double> fits = numbers(matmul(y, transpose(v)));
-    for (auto from = fits.begin(); from != fits.end(); from += n) {
-      const Dim i = (from - fits.begin()) / n;
-      right += std::max_element(from, from + n) - from == i ? 1 : 0;
-    }
+    const Indices nearest = argmax(matmul(y, transpose(v)));
+    for (Dim i = 0; i < n; ++i) right += nearest[i] == i ? 1 : 0;
   }
   return static_cast<double>(right) / static_cast<double>(texts * n);
 }

@@ -15,14 +15,6 @@ struct Answers {
   int right_if_equal = 0;  // if both words get the mean of their two weights
 };
 
-/// The word with the largest score at position t of text b; scores (B, T, V).
-Dim answer(const Array& scores, Dim b, Dim t) {
-  Dim best = 0;
-  for (Dim word = 1; word < reader::V; ++word)
-    if (value_of(scores.at({b, t, word})) > value_of(scores.at({b, t, best}))) best = word;
-  return best;
-}
-
 /// Counts the answers of a model with one head. Returns the mean distance of the two weights.
 double count_answers(const Reader& one, const Indices& texts, Answers& found) {
   const NoGrad no_grad;
@@ -43,17 +35,17 @@ double count_answers(const Reader& one, const Indices& texts, Answers& found) {
   const Tensor values = split(one.attention.c_attn(one.source(texts)), 2, -1)[1];  // (B, T, C)
   const Tensor mixed = one.attention.c_proj(matmul(Tensor(Array({B, T, T}, equal)), values));
   for (std::size_t q = 0; q < 2; ++q) {
-    const Array given = split(attended.output, 2, -1)[q].value();  // (B, T, V)
-    const Array if_equal = split(mixed, 2, -1)[q].value();
+    const Indices given = argmax(split(attended.output, 2, -1)[q]);  // (B, T)
+    const Indices if_equal = argmax(split(mixed, 2, -1)[q]);
     for (Dim b = 0; b < B; ++b)
       for (Dim t = 2; t < T; ++t) {
         const Dim right = texts[b * T + questions[q](t)];
         const Dim other = texts[b * T + questions[1 - q](t)];
-        const Dim word = answer(given, b, t);
+        const Dim word = given[b * T + t];
         found.all += 1;
         found.wrong += word != right ? 1 : 0;
         found.exchanged += word != right && word == other ? 1 : 0;
-        found.right_if_equal += answer(if_equal, b, t) == right ? 1 : 0;
+        found.right_if_equal += if_equal[b * T + t] == right ? 1 : 0;
       }
   }
   return apart;

@@ -75,20 +75,23 @@ inline Reader trained(Dim heads, const std::vector<Question>& questions, bool it
   return reader;
 }
 
+/// Of the positions with a target, the share whose target has the largest score; scores (B, T, V).
+inline double share_right(const Tensor& scores, const Indices& target) {
+  const Indices best = argmax(scores);
+  double asked = 0, right = 0;
+  for (Dim i = 0; i < target.size(); ++i) {
+    asked += target[i] >= 0 ? 1 : 0;
+    right += best[i] == target[i] ? 1 : 0;
+  }
+  return right / asked;
+}
+
 /// The share of right answers to each question.
 inline std::vector<double> accuracy(const Reader& reader, const Indices& texts) {
+  const std::vector<Tensor> answers = reader.answers(texts);
   std::vector<double> shares;
-  for (const Question& question : reader.questions) {
-    const Indices right = targets(texts, question);
-    const Array scores = reader.answers(texts)[shares.size()].value();
-    const Array best = max(Tensor(scores), {-1}).value();
-    double asked = 0, answered = 0;
-    for (Dim i = 0; i < right.size(); ++i) {
-      asked += right[i] < 0 ? 0 : 1;
-      answered += right[i] >= 0 && scores[i * V + right[i]] == best[i] ? 1 : 0;
-    }
-    shares.push_back(answered / asked);
-  }
+  for (const Question& question : reader.questions)
+    shares.push_back(share_right(answers[shares.size()], targets(texts, question)));
   return shares;
 }
 

@@ -68,7 +68,7 @@ Indices words_back(const Indices& texts, Dim i) {
   return targets(texts, [&](Dim t) { return t - 1 - i; });
 }
 
-/// The share of right answers to all four questions, in new texts.
+/// The share of right answers in new texts, a mean over the four questions.
 double learned(Dim key_heads, std::uint64_t seed) {
   Rng rng(seed);
   const Layer layer(key_heads, rng);
@@ -82,17 +82,10 @@ double learned(Dim key_heads, std::uint64_t seed) {
   });
   const Indices texts = unseen_texts();
   const std::vector<Tensor> answers = layer.answers(texts);
-  int right = 0, asked = 0;
-  for (Dim i = 0; i < H; ++i) {
-    const Indices words = words_back(texts, i);
-    const std::vector<double> scores = numbers(answers[static_cast<std::size_t>(i)]);
-    for (Dim at = 0; at < words.size(); ++at) {
-      if (words[at] < 0) continue;
-      const auto from = scores.begin() + V * at;
-      right += std::max_element(from, from + V) - from == words[at] ? 1 : 0, ++asked;
-    }
-  }
-  return static_cast<double>(right) / asked;
+  double right = 0;
+  for (Dim i = 0; i < H; ++i)
+    right += reader::share_right(answers[static_cast<std::size_t>(i)], words_back(texts, i)) / H;
+  return right;
 }
 
 void four_questions(LessonText& to) {
