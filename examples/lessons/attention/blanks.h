@@ -78,6 +78,19 @@ inline double log_probability(const LanguageModel& model, const Corpus& corpus,
   return value_of(p.value().at({0, p.dim(1) - 1, word}));
 }
 
+/// The last word of a prompt: its own vector, and the message, which attention adds to it. (1, C)
+struct LastWord {
+  Tensor own, message;
+};
+inline LastWord last_word(const LanguageModel& model, const Corpus& corpus,
+                          const std::string& prompt) {
+  const NoGrad no_grad;
+  const std::vector<Dim> ids = birds::beginning(corpus, prompt);
+  const Dim T = std::ssize(ids);
+  const Tensor x = embedding(model.wte.weight, model.wpe.weight, {{T}, ids});  // word + position
+  return {row(x, T - 1), row(model.h[0].attn(model.h[0].ln_1(x), causal()), T - 1)};
+}
+
 /// The weights that the last word of the prompt gives to the line end and to each word.
 inline std::vector<double> last_row(const LanguageModel& model, const Corpus& corpus,
                                     const std::string& prompt) {

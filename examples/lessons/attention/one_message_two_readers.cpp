@@ -8,25 +8,15 @@ using blanks::Blank, blanks::slowly, blanks::flying, blanks::models, blanks::see
 constexpr Dim C = 16;  // the width
 const Blank quietly{"cats sometimes walk", "quietly"}, climbing{"but cats are good at", "climbing"};
 
-/// The last word of a prompt: its own vector, and the message, which attention adds to it. (1, C)
-struct LastWord {
-  Tensor own, message;
-};
-LastWord last_word(const LanguageModel& model, const Blank& blank) {
-  const NoGrad no_grad;
-  const Block& block = model.h[0];
-  const Indices ids = birds::beginning_row(text(), blank.prompt);
-  const Tensor x = reshape(embedding(model.wte.weight, model.wpe.weight, ids), {ids.size(), C});
-  return {row(x, ids.size() - 1), row(block.attn(block.ln_1(x), causal()), ids.size() - 1)};
-}
 Tensor message_of(const LanguageModel& model, const Blank& blank) {
-  return last_word(model, blank).message;
+  return blanks::last_word(model, text(), blank.prompt).message;
 }
 
 /// What the model says when the last word of `reader` receives this message.
 std::string said(const LanguageModel& model, const Blank& reader, const Tensor& message) {
   const NoGrad no_grad;
-  const Tensor seen = model.h[0].add_residuals(last_word(model, reader).own, message);
+  const Tensor own = blanks::last_word(model, text(), reader.prompt).own;
+  const Tensor seen = model.h[0].add_residuals(own, message);
   const Tensor logits = reshape(model.logits(seen), {text().tokenizer.size()});
   return blanks::word_of(text(), most_likely(logits.value(), 1)[0].token);
 }

@@ -30,7 +30,7 @@ void mole_by_hand(LessonText& to) {
   to.claim_near("cosine", (a[0] * b[0] + a[1] * b[1]) / lengths, 0.38 / 3.62, 1e-12);
 }
 
-/// The last word of a sentence in the model, which reads T tokens: a line end and the words.
+/// The last word of a sentence in the model, which reads a line end and the words.
 struct LastWord {
   Tensor before, after;         // x, and x + attention(x)
   std::vector<double> weights;  // that it gives to the line end and each word
@@ -38,14 +38,10 @@ struct LastWord {
 };
 
 LastWord last_word(const LanguageModel& model, const Corpus& corpus, const std::string& sentence) {
-  const NoGrad no_grad;
-  const Indices ids = birds::beginning_row(corpus, sentence);
-  const Dim T = ids.size();
-  const Tensor x = embedding(model.wte.weight, model.wpe.weight, ids);  // word + place
-  const Tensor after = x + model.h[0].attn(model.h[0].ln_1(x), causal());
+  const auto [before, message] = blanks::last_word(model, corpus, sentence);
   const Array logits = Decoder(model).read(birds::beginning(corpus, sentence));
-  return {slice(x, 1, T - 1, T), slice(after, 1, T - 1, T),
-          blanks::last_row(model, corpus, sentence), most_likely(logits, 3)};
+  return {before, before + message, blanks::last_row(model, corpus, sentence),
+          most_likely(logits, 3)};
 }
 
 const std::string animals[] = {"birds", "cats", "ducks"};
