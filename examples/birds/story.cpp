@@ -13,9 +13,9 @@ using support::formatted, support::Paint, support::TextValues, support::values_o
 
 namespace {
 
-constexpr const char* whole_story =
+constexpr const char* parts_of_story[] = {
 #include "examples/birds/story.inc"
-    ;
+};
 
 /// A paragraph, wrapped: its lines begin below its first word, or below that of its item.
 std::string wrapped_paragraph(const std::string& text) {
@@ -24,11 +24,11 @@ std::string wrapped_paragraph(const std::string& text) {
   return support::wrapped(text, 80, static_cast<int>(blanks) + (is_item ? 2 : 0)) + "\n";
 }
 
-/// A part of the story with these values; part 0 stands before the first title. A line is a title
-/// ("# "), or begins a paragraph with a blank or behind an empty line, or continues a paragraph.
-std::string told(int part, const TextValues& values, Paint paint) {
+/// A part of the story with these values. A line is a title ("# "), or begins a paragraph with a
+/// blank or behind an empty line, or continues a paragraph.
+std::string told(std::size_t part, const TextValues& values, Paint paint) {
   std::string text, paragraph;
-  std::istringstream lines(whole_story);
+  std::istringstream lines(parts_of_story[part]);
   const auto finish = [&] {
     if (!paragraph.empty())
       text += wrapped_paragraph(
@@ -37,11 +37,9 @@ std::string told(int part, const TextValues& values, Paint paint) {
           }));
     paragraph.clear();
   };
-  for (std::string line; part >= 0 && std::getline(lines, line);) {
-    const bool is_title = line.starts_with("# ");
-    if (is_title && part-- == 0) break;
-    if (part > 0 || (part == 0 && is_title)) {
-      if (part == 0) text = paint.bold(line.substr(2)) + "\n";
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("# ")) {
+      text = paint.bold(line.substr(2)) + "\n";
     } else if (line.empty() || line[0] == ' ') {
       finish();
       if (line.empty()) text += "\n";
