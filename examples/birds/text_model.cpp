@@ -48,15 +48,10 @@ TrainerOptions training_options(std::uint64_t seed) {
   return options;
 }
 
-std::vector<double> train(const LanguageModel& model, const Corpus& corpus, std::uint64_t seed,
-                          const AfterStep& after_step) {
+std::vector<double> train(const LanguageModel& model, const Corpus& corpus, std::uint64_t seed) {
   Trainer trainer(model, corpus.train, training_options(seed));
   std::vector<double> losses;
-  while (trainer.steps_done() < training_steps) {
-    const Trainer::Step step = trainer.step();
-    losses.push_back(step.loss);
-    if (after_step) after_step(step);
-  }
+  while (trainer.steps_done() < training_steps) losses.push_back(trainer.step().loss);
   return losses;
 }
 

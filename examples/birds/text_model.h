@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -32,14 +31,11 @@ LanguageModelSizes model_sizes(const Corpus& corpus);
 /// Its recipe (nn/gpt/recipe.h) may be without a part, or have weights that do not learn.
 LanguageModel new_model(const Corpus& corpus, std::uint64_t seed, const Recipe& recipe = {});
 
-/// Receives a step that is done.
-using AfterStep = std::function<void(const Trainer::Step& step)>;
 inline constexpr std::int64_t training_steps = 500;
 /// 500 steps of 12 sentences each.
 TrainerOptions training_options(std::uint64_t seed);
 /// Trains with these options. Returns the loss of each step, in nats per token.
-std::vector<double> train(const LanguageModel& model, const Corpus& corpus, std::uint64_t seed,
-                          const AfterStep& after_step = {});
+std::vector<double> train(const LanguageModel& model, const Corpus& corpus, std::uint64_t seed);
 
 /// A word of a sentence, and an earlier word whose weight is observed.
 struct Watch {
