@@ -59,25 +59,8 @@ std::vector<std::string> print_opening(const LessonText& text, const Lesson& to,
   return given;
 }
 
-/// "attention/mask" and its title: the lesson behind this one in the tables of examples/README.md.
-std::string lesson_behind(const std::string& name, const std::string& folder) {
-  std::istringstream readme(contents(folder + "/../README.md"));
-  bool is_next = false;
-  for (std::string line; std::getline(readme, line);) {
-    const std::size_t begin = line.find("(lessons/"), end = line.find(".cpp)");
-    if (!line.starts_with("| [`") || end == std::string::npos) continue;
-    const std::string other = line.substr(begin + 9, end - begin - 9);
-    if (is_next) {
-      const std::string markdown = contents(folder + "/" + other + ".md");
-      return other + ": " + markdown.substr(2, markdown.find('\n') - 2);
-    }
-    is_next = other == name;
-  }
-  return "";
-}
-
-void print_closing(const LessonText& text, const Lesson& to, const std::vector<std::string>& given,
-                   const std::string& next) {
+void print_closing(const LessonText& text, const Lesson& to,
+                   const std::vector<std::string>& given) {
   for (std::size_t i = 0; i < given.size(); ++i) {
     const Guess& guess = text.guesses()[i];
     to.print_labelled(i == 0 ? "\n   answer: " : "   answer: ",
@@ -96,7 +79,6 @@ void print_closing(const LessonText& text, const Lesson& to, const std::vector<s
   if (!exercise.name.empty())
     to.print_labelled("\nExercise: ",
                       "make exercises N=" + exercise.name + ": " + without_links(exercise.what));
-  if (!next.empty()) to.print_labelled("\nNext: ", next + " (make lesson)");
 }
 
 int print_verdict(const std::string& name, const Lesson& to, bool needs_claims) {
@@ -201,7 +183,7 @@ int run_lesson(int argc, const char* const* argv, const std::string& in_folder) 
     text.print_known();
     for (const Part part : parts) part(text);
     text.finish();
-    print_closing(text, lesson, guesses, lesson_behind(name, folder));
+    print_closing(text, lesson, guesses);
     if (std::ofstream out(json, std::ios::binary); !json.empty() && !(out << text.json() << '\n'))
       throw InputError("cannot write " + json, "name a file that can be written");
     return print_verdict(name, lesson, true);

@@ -49,8 +49,8 @@ struct LessonProgram {
 ///   --json FILE  also writes LessonText::json()
 ///   --beta 3     runs this play, and not the parts
 ///
-/// The text is attention/softmax.md in `folder`, or else in examples/lessons. Above the folder stand
-/// the glossary and README.md, whose tables have the order of the lessons.
+/// The text is attention/softmax.md in `folder`, or else in examples/lessons. Above the folder stands
+/// the glossary.
 int run_lesson(int argc, const char* const* argv, const std::string& folder = "");
 
 }  // namespace support

@@ -262,18 +262,17 @@ TEST_CASE("course: what the lessons say to try runs, in 80 columns") {
   CHECK(has(other.err, "lessons/dual: no LessonProgram has this name"));
 }
 
-TEST_CASE("course: each lesson leaves JSON for the page, and names the lesson behind it") {
-  const Lines all = lessons_of_the_course();
+TEST_CASE("course: each lesson leaves JSON for the page") {
   std::string figures;
   for (const auto& file : fs::directory_iterator(source_root / "examples/page/figures"))
     figures += text_of(file.path());
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    INFO(all[i]);
-    const Lines output = output_of(all[i]);
-    const std::string text = text_of(lesson_programs / (all[i] + ".json"));
+  for (const std::string& lesson : lessons_of_the_course()) {
+    INFO(lesson);
+    const Lines output = output_of(lesson);
+    const std::string text = text_of(lesson_programs / (lesson + ".json"));
     CHECK_FALSE(has(text, "{{"));
     const fledge::JsonValue json = fledge::read_json(text);
-    CHECK(json["name"].string() == all[i]);
+    CHECK(json["name"].string() == lesson);
     CHECK(json["title"].string() == output.at(0));
     const std::string figure = json["figure"].is_null() ? "" : json["figure"]["name"].string();
     CHECK((figure.empty() || has(figures, "." + figure + " =") || has(figures, figure + ": {")));
@@ -284,9 +283,6 @@ TEST_CASE("course: each lesson leaves JSON for the page, and names the lesson be
       ++claims;
     });
     CHECK(has(output.back(), ": " + support::counted(claims, "claim")));
-    const Lines next = texts_behind("Next: ", output);
-    REQUIRE(next.size() == (i + 1 < all.size() ? 1 : 0));
-    CHECK((next.empty() || next[0].starts_with(all[i + 1] + ": ")));
   }
 }
 
@@ -307,13 +303,15 @@ TEST_CASE("course: on a terminal --ask takes the guess, and goes on part by part
   CHECK(has(joined(lines_of(result.out)), "You guessed up; it is down: a larger query makes"));
 }
 
-TEST_CASE("course: make lesson goes on where the reader was") {
+TEST_CASE("course: make lesson goes on where the reader was, and names the lesson behind it") {
   const testing::Folder folder;
   const fs::path root = folder.path();
   const Lines all = lessons_of_the_course();
-  fs::create_directories(root / "examples");
+  fs::create_directories(root / "examples/lessons");
   fs::create_directories(root / ".ci");
   fs::copy(source_root / "examples/README.md", root / "examples");
+  fs::copy(source_root / "examples/lessons", root / "examples/lessons",
+           fs::copy_options::recursive);
   fs::copy(source_root / ".ci/read", root / ".ci");
   write_file(root / ".ci/build", "#!/bin/sh\n");
   for (const std::string& lesson : all) {
@@ -324,7 +322,11 @@ TEST_CASE("course: make lesson goes on where the reader was") {
   const auto here_after = [&](const std::string& number, const char* status = "0") {
     const Result result = run({root / ".ci/read", root / "b", "", number}, {{"STATUS", status}});
     CHECK(result.status == (number == "0" || number == "x" ? 2 : std::atoi(status)));
-    return joined(lines_in(root / "b/lessons/here"));
+    const std::string here = joined(lines_in(root / "b/lessons/here"));
+    const Lines next = lines_behind("Next: " + here + " (make lesson)", lines_of(result.out));
+    REQUIRE(next.size() == (result.status == 0 && !here.empty() ? 1 : 0));
+    CHECK((next.empty() || next[0] == "      " + output_of(here).at(0)));
+    return here;
   };
   CHECK(here_after("") == all[1]);
   CHECK(here_after("", "1") == all[1]);  // it was left: it is opened again

@@ -51,8 +51,6 @@ testing::Result run_page(std::vector<const char*> arguments, Part part = two_cla
   std::ofstream(folder / "lessons/attention/test.md")
       << opening << text << reading_part << trial_part;
   std::ofstream(folder / "GLOSSARY.md") << two_terms;
-  std::ofstream(folder / "README.md") << "| [`test`](lessons/attention/test.cpp) | 9 |\n"
-                                         "| [`next`](lessons/engine/next.cpp) | 9 |\n";
   std::filesystem::create_directories(folder / "lessons/engine");
   std::filesystem::create_directories(folder / "exercises");
   std::ofstream(folder / "exercises/07_sum.txt") << "A sum\n";
@@ -168,7 +166,7 @@ TEST_CASE("lesson program: question and prediction, parts, what to read and to t
         "   build/lessons/attention/test --sentence 'birds walk'\n      repeats a sentence\n"
         "   build/lessons/attention/test --times 2\n      counts\n"
         "   build/lessons/attention/test 1 -2\n      repeats them\n\n"
-        "Next: engine/next: What follows (make lesson)\n\nattention/test: 1 claim holds\n");
+        "attention/test: 1 claim holds\n");
   const testing::Result wrong = run_page({}, a_false_claim);
   CHECK(wrong.status == 1);
   CHECK_THAT(wrong.out, EndsWith("\nattention/test: 1 of 1 claim FALSE\n"));
