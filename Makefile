@@ -19,7 +19,7 @@ checked = $(need) catch2 && .ci/check
 .PHONY: help help-maintainers run test check approve size build gradcheck lesson lessons page exercises zoo planted bench nightly kills faults page-test parity pytorch-test peers asan tsan threads format lint install clean page-engine page-bits
 
 help:
-	@echo 'make run         build and run the birds, the main job        (ARGS=--json, --seed N)'
+	@echo 'make run         build and run the birds, the main job        (ARGS="--seed 7")'
 	@echo 'make test        build everything and pass every test       (ONLY=softmax: those tests)'
 	@echo 'make build       build the libraries and programs in $(BUILD)/'
 	@echo 'make install     install libraries and programs                 (PREFIX=$(PREFIX))'

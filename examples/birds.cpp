@@ -20,17 +20,15 @@ void print(const std::string& text) {
 }
 
 int run(int argc, char** argv) {
-  bool as_json = false;
   std::string page;
   std::uint64_t seed = 1;
   support::Options options("birds",
                            "Makes 'walk' look at 'birds': by hand, by learning, in a text.");
-  options.add("--json", "", as_json, "one object on stdout instead of the story");
   options.add("--seed", "N", seed, "of the text model's weights and batches");
   options.add("--page", "FILE", page,
               "an HTML page in which the text model learns in front of you");
   options.example("birds", "the story, in colour on a terminal");
-  options.example("birds --json --seed 7", "its numbers");
+  options.example("birds --seed 7", "another run of part 3");
   options.parse(argc, argv);
   if (!page.empty()) {
     if (seed > fledge::page::largest_seed)
@@ -39,18 +37,15 @@ int run(int argc, char** argv) {
           "use a smaller --seed, or leave --page out");
     fledge::page::require_place(page);
   }
-  const support::Paint paint{!as_json && support::colour_wanted(stdout)};
+  const support::Paint paint{support::colour_wanted(stdout)};
 
-  if (!as_json) print(birds::introduction());
-  const birds::ByHand by_hand = birds::compute_by_hand();
-  if (!as_json) print(words(by_hand, paint));
-  const std::vector<birds::Learned> learning = birds::learn_all();
-  if (!as_json) print(words(learning, paint));
+  print(birds::introduction());
+  print(words(birds::compute_by_hand(), paint));
+  print(words(birds::learn_all(), paint));
   const birds::TextStory text = birds::tell_text(seed);
-  if (!as_json) print(words(text, paint));
+  print(words(text, paint));
   const report::ModelProof proof = report::check_model(text.state, seed);
-  if (!as_json) print(birds::words(proof, paint));
-  if (as_json) print(json(by_hand, learning, text, proof));
+  print(birds::words(proof, paint));
   if (!page.empty())
     for (const std::string& sentence : fledge::page::write_page(page, birds::live_page(text)))
       support::say(stderr, sentence);

@@ -1,4 +1,4 @@
-// The results of the four parts of the birds program, as text for people and as JSON for programs.
+// The results of the four parts of the birds program, as text.
 #pragma once
 
 #include <cstdint>
@@ -62,9 +62,5 @@ std::string words(const ByHand& part, support::Paint paint);
 std::string words(const std::vector<Learned>& part, support::Paint paint);
 std::string words(const TextStory& part, support::Paint paint);
 std::string words(const report::ModelProof& part, support::Paint paint);
-
-/// All parts as one JSON object.
-std::string json(const ByHand& by_hand, const std::vector<Learned>& learning, const TextStory& text,
-                 const report::ModelProof& proof);
 
 }  // namespace fledge::birds

@@ -1,10 +1,9 @@
 // The text model and the story: training depends on the seed alone, the numbers told are the numbers
-// found, in words and in JSON. The words themselves stand in examples/birds/README.md.
+// found. The words themselves stand in examples/birds/README.md.
 #include "examples/birds/story.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "engine/autograd.h"
 #include "examples/support/built_in_text.h"
@@ -195,71 +194,6 @@ TEST_CASE(
   CHECK_THAT(words(failed, plain),
              ContainsSubstring("every parameter: 3680, largest error 8.5e-10  ok\n") &&
                  ContainsSubstring("error 5.0e-01  FAIL: half"));
-}
-
-TEST_CASE("birds story: JSON holds what was found, and null where there is nothing") {
-  report::ModelProof failed = proved;
-  failed.differences = {3680, std::numeric_limits<double>::quiet_NaN(), false, ""};
-  const ByHand by_hand = compute_by_hand();
-  const std::vector<Learned> learned = learn_all();
-  const TextStory& story = story_1();
-  const StrictJson whole = strict_json(json(by_hand, learned, story, failed));
-  const auto check = [](const StrictJson& object, const std::string& names, auto... numbers) {
-    std::istringstream stream(names);
-    for (const double wanted : {static_cast<double>(numbers)...}) {
-      std::string name;
-      stream >> name;
-      CHECK(static_cast<float>(object[name].number()) == static_cast<float>(wanted));
-    }
-  };
-  const auto check_row = [](const StrictJson& found, const std::array<double, 3>& wanted) {
-    REQUIRE(found.array().size() == 3);
-    for (std::size_t j = 0; j < 3; ++j)
-      CHECK(static_cast<float>(found[j].number()) == static_cast<float>(wanted[j]));
-  };
-  check(whole["by_hand"], "before association row_sum normalised as_labelled", by_hand.before,
-        by_hand.association, by_hand.row_sum, by_hand.normalised, by_hand.as_labelled);
-  check_row(whole["by_hand"]["v_hat"], by_hand.v_hat);
-  REQUIRE(whole["learning"].array().size() == learned.size());
-  for (std::size_t i = 0; i < learned.size(); ++i) {
-    const Learned& e = learned[i];
-    const StrictJson& found = whole["learning"][i];
-    CHECK(found["learns"].string() == e.learns);
-    CHECK(found["objective"].string() == (i == 3 || i == 4 ? "cosine" : "product"));
-    check(found, "before after steps", e.before.association, e.after.association, e.steps);
-    check_row(found["attention_before"], e.before.attention);
-    check_row(found["attention"], e.after.attention);
-    CHECK(found["ceiling"].is_null() == !e.ceiling.has_value());
-    if (e.ceiling) check(found, "ceiling", *e.ceiling);
-  }
-  const StrictJson& text = whole["text"];
-  check(text, "sentences words loss_of_guessing least_loss loss_before loss", 79, 78,
-        story.loss_of_guessing, story.least_loss, story.loss_before, story.loss_after);
-  REQUIRE((text["watch"].array().size() == 4 && text["completions"].array().size() == 3));
-  for (std::size_t i = 0; i < 4; ++i) {
-    const TextStory::Seen& seen = story.watched[i];
-    const StrictJson& found = text["watch"][i];
-    CHECK(found["sentence"].string() == seen.pair.sentence);
-    CHECK(found["word"].string() == seen.pair.word);
-    CHECK(found["looks_at"].string() == seen.pair.looks_at);
-    CHECK(found["next"].string() == seen.effect.next);
-    check(found, "attention_before attention_after association_before association_after",
-          seen.before.attention, seen.after.attention, seen.before.association,
-          seen.after.association);
-    check(found, "p_visible p_hidden", seen.effect.visible, seen.effect.hidden);
-  }
-  for (std::size_t i = 0; i < 3; ++i) {
-    const TextStory::Completed& completed = story.completed[i];
-    const StrictJson& found = text["completions"][i];
-    CHECK(found["prompt"].string() == completed.prompt);
-    CHECK(found["next"].string() == completed.after.next);
-    CHECK(found["next_before"].string() == completed.before.next);
-    check(found, "probability probability_before", completed.after.probability,
-          completed.before.probability);
-  }
-  check(whole["gradcheck"], "parameters dual", 3680, 1.5e-13);
-  CHECK(whole["gradcheck"]["finite_difference"].is_null());
-  CHECK_FALSE(whole["gradcheck"]["ok"].boolean());
 }
 
 TEST_CASE("birds check: every parameter of the model that it is given") {
