@@ -2,13 +2,12 @@
 
 #include <strings.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <set>
 #include <sstream>
 
+#include "examples/support/options.h"
 #include "examples/support/run_main.h"
 
 namespace support {
@@ -70,9 +69,8 @@ void print_closing(const LessonText& text, const Lesson& to,
   to.print("\n" + to.paint().bold("Read in the code"));
   for (const SourcePlace& place : text.reading())
     to.print_labelled("   " + place.file + ", " + place.name + ": ", without_links(place.what));
-  if (!text.trials().empty()) to.print("\n" + to.paint().bold("Try"));
-  for (const Trial& trial : text.trials()) {
-    to.print("   " + text.command_of(trial));
+  if (const Trial& trial = text.trial(); !trial.arguments.empty()) {
+    to.print("\n" + to.paint().bold("Try") + "\n   " + text.command());
     to.print_labelled("      ", without_links(trial.what));
   }
   const Pointer& exercise = text.exercise();
@@ -90,42 +88,6 @@ int print_verdict(const std::string& name, const Lesson& to, bool needs_claims) 
   return wrong == 0 && (claims > 0 || !needs_claims) ? 0 : 1;
 }
 
-/// The value of an option to play with: one of the three.
-struct PlayValue {
-  double number = 0;
-  std::int64_t whole_number = 0;
-  std::string text;
-};
-
-/// Adds the option of a play, or its arguments.
-void add_play(Options& options, const Play& play, const Trial& trial, PlayValue& value) {
-  if (play.option.empty()) {
-    const auto blanks = std::count(trial.value.begin(), trial.value.end(), ' ');
-    return options.arguments("NUMBERS", 0, static_cast<std::size_t>(blanks) + 1);
-  }
-  switch (play.run.index()) {
-    case 0:
-      options.add(play.option, "X", value.number, trial.what, play.limits);
-      break;
-    case 1:
-      options.add(play.option, "N", value.whole_number, trial.what, play.limits);
-      break;
-    default:
-      options.add(play.option, "TEXT", value.text, trial.what);
-      options.is_text();
-  }
-  options.without_default({play.option});
-}
-
-/// Runs a play with its value.
-struct RunPlay {
-  LessonText& to;
-  const PlayValue& value;
-  void operator()(void (*run)(LessonText&, double)) const { run(to, value.number); }
-  void operator()(void (*run)(LessonText&, std::int64_t)) const { run(to, value.whole_number); }
-  void operator()(void (*run)(LessonText&, const std::string&)) const { run(to, value.text); }
-};
-
 /// The last two parts, without an ending: attention/softmax.
 std::string lesson_name(const std::filesystem::path& path) {
   return path.parent_path().filename().string() + "/" + path.stem().string();
@@ -133,9 +95,9 @@ std::string lesson_name(const std::filesystem::path& path) {
 
 }  // namespace
 
-LessonProgram::LessonProgram(std::vector<Part> parts_of_text,
-                             std::vector<Play> options_to_play_with, const char* source)
-    : parts(std::move(parts_of_text)), plays(std::move(options_to_play_with)) {
+LessonProgram::LessonProgram(std::vector<Part> parts_of_text, WithArguments run_with_arguments,
+                             const char* source)
+    : parts(std::move(parts_of_text)), with_arguments(run_with_arguments) {
   all[lesson_name(source)] = this;
 }
 
@@ -146,7 +108,7 @@ int run_lesson(int argc, const char* const* argv, const std::string& in_folder) 
     const auto found = LessonProgram::all.find(name);
     if (found == LessonProgram::all.end())
       refuse_usage("no LessonProgram has this name", "call it as build/lessons/attention/softmax");
-    const auto& [parts, plays] = *found->second;
+    const auto& [parts, with_arguments] = *found->second;
     Lesson lesson(Paint{colour_wanted(stdout)});
     LessonText text(name, contents(folder + "/" + name + ".md"),
                     contents(folder + "/../GLOSSARY.md"), lesson);
@@ -156,27 +118,20 @@ int run_lesson(int argc, const char* const* argv, const std::string& in_folder) 
     std::string json;
     options.add("--ask", "", ask, "takes your guess, and waits between the parts");
     options.add("--json", "FILE", json, "also writes the lesson as JSON, for the page");
-    std::vector<PlayValue> values(plays.size());
-    for (std::size_t i = 0; i < plays.size(); ++i)
-      add_play(options, plays[i], text.trial(plays[i].option), values[i]);
+    if (with_arguments != nullptr) options.arguments("WORDS", 0, 64);
     options.exit_statuses("0 every claim holds, 1 one does not, 2 wrong usage");
     options.parse(argc, argv);
-    const std::set<std::string> given = options.given();
-    if (given.size() + options.arguments().size() > 1 && (ask || !json.empty()))
-      refuse_usage("--ask and --json stand alone", "leave out the other options");
-    bool played = false;
-    for (std::size_t i = 0; i < plays.size(); ++i) {
-      if (!given.contains(plays[i].option) &&
-          (!plays[i].option.empty() || options.arguments().empty()))
-        continue;
-      for (const std::string& word : options.arguments())
-        values[i].text += (values[i].text.empty() ? "" : " ") + word;
-      text.begin_trial(plays[i].option);
-      std::visit(RunPlay{text, values[i]}, plays[i].run);
+    const std::vector<std::string>& given = options.arguments();
+    if (options.given().size() + given.size() > 1 && (ask || !json.empty()))
+      refuse_usage("--ask and --json stand alone", "leave out the other options and arguments");
+    if (!given.empty()) {
+      std::string arguments;
+      for (const std::string& word : given) arguments += (arguments.empty() ? "" : " ") + word;
+      text.begin_trial();
+      with_arguments(text, arguments);
       text.finish();
-      played = true;
+      return print_verdict(name, lesson, false);
     }
-    if (played) return print_verdict(name, lesson, false);
     const std::vector<std::string> guesses = print_opening(text, lesson, ask);
     if (ask && is_terminal(stdin) && is_terminal(stdout))
       text.before_part = [] { line_of_stdin("\n   Press return to go on."); };

@@ -179,14 +179,8 @@ void LessonText::refuse(const std::string& what) const {
   throw fledge::ValueError(name_ + ".md: " + what);
 }
 
-const Trial& LessonText::trial(const std::string& option) const {
-  for (const Trial& trial : trials_)
-    if (trial.option == option) return trial;
-  refuse("nothing to try has the option " + option);
-}
-
-void LessonText::begin_trial(const std::string& option) {
-  blocks_ = trial(option).blocks;
+void LessonText::begin_trial() {
+  blocks_ = trial_.blocks;
   guesses_.clear();
   printed_ = 0;
   values_.clear();
@@ -198,22 +192,18 @@ void LessonText::read_block(const Lines& lines) {
   std::string text = joined(lines), before;
   told_links(text, [this](const std::string& target) { links_.push_back(target); });
   const auto add = [&](Kind kind, std::string shown, std::string named = "") {
-    (trials_.empty() ? blocks_ : trials_.back().blocks)
+    (trial_.arguments.empty() ? blocks_ : trial_.blocks)
         .push_back({kind, std::move(shown), std::move(named)});
   };
   if (first == "## Read in the code") {
     reads_places_ = true;
   } else if (first == "## Try") {
-    reads_trials_ = true;
-  } else if (reads_trials_ && (trials_.empty() || begins(first, "- `"))) {
-    Trial trial;
-    if (!take_until(text, "- `", before) || !take_until(text, "`: ", trial.value))
-      refuse("what to try is written - `--option value`: what. This is not: " + text);
-    if (begins(trial.value, "--") && !take_until(trial.value, " ", trial.option))
-      refuse("a value is missing in " + trial.value);
-    trial.what = text;
-    trials_.push_back(trial);
-  } else if (reads_places_ && !reads_trials_) {
+    reads_trial_ = true;
+  } else if (reads_trial_ && trial_.arguments.empty()) {
+    if (!take_until(text, "- `", before) || !take_until(text, "`: ", trial_.arguments))
+      refuse("what to try is written - `arguments`: what. This is not: " + text);
+    trial_.what = text;
+  } else if (reads_places_ && !reads_trial_) {
     SourcePlace place;
     if (!take_until(text, "- `", before) || !take_until(text, "`, `", place.file) ||
         !take_until(text, "`: ", place.name))
@@ -417,8 +407,8 @@ std::string LessonText::json() const {
   for (const SourcePlace& place : reading_)
     reading.push_back(
         Json::object({{"file", place.file}, {"name", place.name}, {"what", place.what}}));
-  for (const Trial& trial : trials_)
-    trials.push_back(Json::object({{"command", command_of(trial)}, {"what", trial.what}}));
+  if (!trial_.arguments.empty())
+    trials.push_back(Json::object({{"command", command()}, {"what", trial_.what}}));
   const auto pointer = [](const Pointer& to, const char* name) {
     return to.name.empty() ? Json() : Json::object({{name, to.name}, {"what", to.what}});
   };
@@ -433,11 +423,6 @@ std::string LessonText::json() const {
                        {"reading", reading},
                        {"trials", trials}})
       .text();
-}
-
-std::string LessonText::command_of(const Trial& trial) const {
-  return "build/lessons/" + name_ + " " +
-         (trial.option.empty() ? trial.value : trial.option + " " + shell_word(trial.value));
 }
 
 }  // namespace support

@@ -28,8 +28,8 @@
 //     [the mask](mask.md)                          in a text: a lesson, which the page links
 //     ## Read in the code                          behind the parts: places in the sources
 //     - `engine/ops/softmax.cpp`, `softmax`: what stands there
-//     ## Try                                       behind it: options to play with
-//     - `--beta 3`: what the program does with this option; the blocks behind it are printed then
+//     ## Try                                       behind it: arguments of the lesson
+//     - `10`: what the program does with them; the blocks behind it are printed then
 #pragma once
 
 #include <cstddef>
@@ -102,9 +102,9 @@ struct Pointer {
   std::string name, what;
 };
 
-/// An option to play with, with a value as an example, and what is printed for it.
+/// Arguments as an example, and what is printed for them.
 struct Trial {
-  std::string option, value, what;  // "--beta", "3", "the weights for another beta"
+  std::string arguments, what;  // "10", "whether 'walk' still looks at 'birds'"
   std::vector<TextBlock> blocks{};
 };
 
@@ -121,19 +121,16 @@ class LessonText {
   const std::vector<Guess>& guesses() const { return guesses_; }
   const Pointer& exercise() const { return exercise_; }
   const std::vector<SourcePlace>& reading() const { return reading_; }
-  const std::vector<Trial>& trials() const { return trials_; }
-  /// The trial of this option. Throws ValueError if the text has none.
-  const Trial& trial(const std::string& option) const;
-
-  /// "build/lessons/attention/softmax --beta 3"
-  std::string command_of(const Trial& trial) const;
+  const Trial& trial() const { return trial_; }  // without arguments: there is none
+  /// The command of the trial: "build/lessons/attention/attention_position_effect 10".
+  std::string command() const { return "build/lessons/" + name_ + " " + trial_.arguments; }
 
   /// Throws ValueError if a link leads to no lesson in this folder, or the exercise is not in the
   /// folder beside it.
   void require_targets(const std::string& folder) const;
 
-  /// The blocks of this trial are to be printed, in place of the parts.
-  void begin_trial(const std::string& option);
+  /// The blocks of the trial are to be printed, in place of the parts.
+  void begin_trial();
   /// Prints as far as all values are known.
   void print_known();
   /// Gives {{name}} a value. Prints what is known then.
@@ -190,11 +187,11 @@ class LessonText {
   Pointer figure_, exercise_;
   std::vector<std::string> links_;
   std::vector<SourcePlace> reading_;
-  std::vector<Trial> trials_;
+  Trial trial_;
   std::vector<TextBlock> blocks_;
   std::size_t printed_ = 0;
   int parts_ = 0;  // that were printed
-  bool reads_places_ = false, reads_trials_ = false;
+  bool reads_places_ = false, reads_trial_ = false;
   Kind last_ = Kind::part;
   TextValues values_;
   std::map<std::string, Claim> claims_;

@@ -51,30 +51,6 @@ inline std::vector<std::string> words_of(const std::string& text) {
   std::istringstream stream(text);
   return {std::istream_iterator<std::string>(stream), {}};
 }
-/// The numbers of a text such as "0.2,0.3", each from -limit to limit. Another text is refused:
-/// "--query needs two numbers from -9 to 9".
-template <std::size_t n>
-std::array<double, n> numbers_of(const std::string& option, const std::string& text, double limit,
-                                 const std::string& advice, char between = ',') {
-  constexpr const char* words[] = {"no", "one", "two", "three", "four", "five"};
-  std::array<double, n> found{};
-  std::string rest = text + between;
-  bool are_numbers = true;
-  for (double& number : found) {
-    const std::size_t end = std::min(rest.find(between), rest.size());
-    are_numbers =
-        are_numbers &&
-        support::number_variable(number, {-limit, limit}).set(rest.substr(0, end)).empty();
-    rest.erase(0, end + 1);
-  }
-  if (!are_numbers || !rest.empty())
-    support::refuse_usage(option +
-                              support::formatted(" needs %s numbers from %g to %g, and has ",
-                                                 words[n], -limit, limit) +
-                              support::quoted(text),
-                          advice);
-  return found;
-}
 
 /// The identity matrix (n, n).
 inline Tensor identity(Dim n) {
@@ -130,8 +106,8 @@ int count_seeds(int seeds, Holds holds) {
 
 namespace fledge::lessons {
 
-using support::cut, support::formatted, support::LessonProgram, support::LessonText,
-    support::pad_right, support::percent, support::printable, support::refuse_usage, support::Table,
-    support::thousands, support::with_advice, support::wrapped;
+using support::formatted, support::LessonProgram, support::LessonText, support::pad_right,
+    support::percent, support::refuse_usage, support::Table, support::thousands,
+    support::with_advice, support::wrapped;
 
 }  // namespace fledge::lessons

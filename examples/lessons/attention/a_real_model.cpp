@@ -171,6 +171,6 @@ void with_folder(LessonText& to, const std::string& words) {
   });
 }
 
-const LessonProgram program({save_and_read, measure_habits}, {{"", with_folder}});
+const LessonProgram program({save_and_read, measure_habits}, with_folder);
 
 }  // namespace fledge::lessons::in_a_real_model

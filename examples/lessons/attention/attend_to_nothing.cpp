@@ -115,6 +115,6 @@ void what_is_learned(LessonText& to) {
   to.claim("sink", worst[2] < 0.02);
 }
 
-const LessonProgram program({low_scores, what_is_learned}, {});
+const LessonProgram program({low_scores, what_is_learned});
 
 }  // namespace fledge::lessons::in_attend_to_nothing

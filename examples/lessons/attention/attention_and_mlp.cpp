@@ -142,12 +142,6 @@ void two_tokens(LessonText& to) {
   to.claim_rate("two tokens", count_below(0.0025, lowest_errors(task, 1, 0)), seeds, 18);
 }
 
-void with_hidden(LessonText& to, std::int64_t numbers) {
-  const std::vector<double> errors = lowest_errors(tasks()[0], 1, numbers);
-  to.set_all("best", errors.front(), "worst", errors.back());
-}
-
-const LessonProgram program({alike_is_affine, bent, two_tokens},
-                            {{"--hidden", with_hidden, {0, 64}}});
+const LessonProgram program({alike_is_affine, bent, two_tokens});
 
 }  // namespace fledge::lessons::in_attention_and_mlp

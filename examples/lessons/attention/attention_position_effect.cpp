@@ -1,5 +1,6 @@
 // Attention, position, effect: what a large attention weight proves, and what it does not.
 #include "examples/lessons/attention/blanks.h"
+#include "examples/support/options.h"
 #include "nn/inspect/probes.h"
 
 namespace fledge::lessons::in_attention_position_effect {
@@ -123,7 +124,12 @@ Corpus text_without(const std::vector<std::string>& beginnings) {
   return read_corpus(kept, {.reading = Reading::lines, .tokens = Tokens::word, .valid = 0});
 }
 
-void other_sentences(LessonText& to, Dim count) {
+void other_sentences(LessonText& to, const std::string& how_many) {
+  std::int64_t count = 0;
+  const std::string rule = support::number_variable(count, {1, 100}).set(how_many);
+  if (!rule.empty())
+    refuse_usage("the number of models must be " + rule + ": got " + support::quoted(how_many),
+                 "give for example 10");
   Table table = Table::of_numbers({"   text", "sentences", "filled", "weight"});
   const std::vector<std::string> few = {"for walking birds", "but birds do not only walk"};
   const std::vector<std::string> more = {few[0], few[1], "for flying birds", "for watching birds"};
@@ -152,24 +158,7 @@ void other_sentences(LessonText& to, Dim count) {
   to.claim("weight", least_weight > 0.5);
 }
 
-/// The weights of the last word, and the effect of each word on the likeliest next word.
-void with_sentence(LessonText& to, const std::string& sentence) {
-  const char* advice = "give words of the built-in text, such as \"birds sometimes walk\"";
-  with_advice(advice, [&] {
-    if (const std::size_t n = birds::beginning(text(), sentence).size() - 1; n > 9)
-      refuse_usage(formatted("a sentence must have at most 9 words: got %zu", n), advice);
-    const std::vector<LanguageModel> one = blanks::models_of(text(), 1);
-    const auto [next, p] = birds::complete(one[0], text(), sentence);
-    Table table = Table::of_numbers({"   word", "weight", "effect"});
-    for (const Word& word : measure(one, {sentence, next}))
-      table.row({"   " + word.word, two_digits(word.weights[0]),
-                 word.effects.empty() ? "-" : two_digits(word.effects[0])});
-    to.set_all("next", next == "\n" ? "line end" : next, "p", p, "words", table);
-  });
-}
-
 const LessonProgram program({content_or_position, attention_or_effect, own_vectors},
-                            {{"--sentence", with_sentence},
-                             {"--seeds", other_sentences, {1, 100}}});
+                            other_sentences);
 
 }  // namespace fledge::lessons::in_attention_position_effect

@@ -15,16 +15,9 @@ struct Broken {
 
 Recipe without(const std::string& part) {
   Recipe recipe;
-  bool is_part = part.empty();
-  std::string parts;
   recipe.each([&]<class Part>(const char* word, Part& member) {
     if (part == word) member = Part::none;
-    is_part = is_part || part == word;
-    parts += (parts.empty() ? "" : ", ") + std::string(word);
   });
-  if (!is_part)
-    refuse_usage("--without " + support::quoted(part) + " is not a part of the model",
-                 "the parts are " + parts);
   return recipe;
 }
 
@@ -72,15 +65,11 @@ std::vector<std::string> cells(const std::string& name, const Outcome& found) {
           formatted("%.0f", found.flying)};
 }
 
-Table table_of_outcomes() {
-  constexpr auto right = Table::Align::right;
-  return Table(
-      {{"   the model"}, {"loss", right}, {"weight", right}, {"slowly", right}, {"flying", right}});
-}
-
 void lesson(LessonText& to) {
   const double floor = least_loss(blanks::text().train);
-  Table table = table_of_outcomes();
+  constexpr auto right = Table::Align::right;
+  Table table(
+      {{"   the model"}, {"loss", right}, {"weight", right}, {"slowly", right}, {"flying", right}});
   std::vector<Outcome> rows;
   for (const Broken& broken : all_variants()) {
     rows.push_back(mean_outcome(blanks::text(), broken.recipe));
@@ -109,13 +98,6 @@ void lesson(LessonText& to) {
   to.claim("residual, norm", row(6).loss > whole.loss + 0.05 && row(7).loss > whole.loss + 0.05);
 }
 
-void without_part(LessonText& to, const std::string& part) {
-  Table table = table_of_outcomes();
-  table.row(cells("nothing left out", outcome(blanks::text(), {}, 1)));
-  table.row(cells("without " + part, outcome(blanks::text(), without(part), 1)));
-  to.set("both", table);
-}
-
-const LessonProgram program({lesson}, {{"--without", without_part}});
+const LessonProgram program({lesson});
 
 }  // namespace fledge::lessons::in_break_it

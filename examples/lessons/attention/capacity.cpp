@@ -123,17 +123,6 @@ void shared(LessonText& to) {
   to.claim("ours", model.h[0].attn.c_attn.weight.size() == 3 * 256 && tokens == 79);
 }
 
-void with_head_size(LessonText& to, Dim size) {
-  const LanguageModel model = trained({1, size, 32}, 1);
-  std::string lines;
-  for (const blanks::Blank& blank : {blanks::slowly, blanks::flying}) {
-    const auto [next, p] = birds::complete(model, text(), blank.prompt);
-    lines += "   '" + blank.prompt + " __': '" + next + formatted("' %.3f\n", p);
-  }
-  to.set("blanks", lines);
-}
-
-const LessonProgram program({head_size, heads_and_hidden, shared},
-                            {{"--head-size", with_head_size, {0, 16}}});
+const LessonProgram program({head_size, heads_and_hidden, shared});
 
 }  // namespace fledge::lessons::in_capacity

@@ -96,17 +96,6 @@ void take_out(LessonText& to) {
   to.claim("two numbers", products.size() == 2 && length(matmul(products, A) - v_a) < 1e-14);
 }
 
-/// The weights of two queries, with six orthonormal keys.
-void with_beta(LessonText& to, double beta) {
-  Rng rng(3);
-  const Tensor keys = orthonormal(n, rng);
-  const Tensor one = weights_of(row(keys, 0) * beta, keys);
-  const Tensor two = weights_of((row(keys, 0) + row(keys, 1)) * beta, keys);
-  to.set_all("beta", beta, "a", number(one, 0), "others", number(one, 1), "a and b", number(two, 0),
-             "the others", number(two, 2));
-  to.claim("sum", std::abs(sum(one).item() - 1) < 1e-12 && std::abs(sum(two).item() - 1) < 1e-12);
-}
-
-const LessonProgram program({copying, averaging, take_out}, {{"--beta", with_beta, {0, 300}}});
+const LessonProgram program({copying, averaging, take_out});
 
 }  // namespace fledge::lessons::in_copy_and_average

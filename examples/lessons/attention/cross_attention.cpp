@@ -46,6 +46,6 @@ void lesson(LessonText& to) {
   to.claim("diagonal", *least > 0.5);
 }
 
-const LessonProgram program({lesson}, {});
+const LessonProgram program({lesson});
 
 }  // namespace fledge::lessons::in_cross_attention

@@ -121,22 +121,6 @@ void beside_a_stored_network(LessonText& to) {
   to.claim("edge changes", met > 0.9 && std::abs(missed - 1.0 / 3) < 1e-15);
 }
 
-void network_of(LessonText& to, const std::string& text) {
-  Input input;
-  for (const std::string& word : words_of(text)) {
-    const auto found = std::find(players.begin(), players.end(), word);
-    if (found == players.end())
-      refuse_usage("--words knows rock, paper and scissors: got " + support::quoted(word),
-                   "give for example --words 'rock paper rock'");
-    input.push_back(found - players.begin());
-  }
-  if (input.empty() || input.size() > 8)
-    refuse_usage(formatted("--words needs 1 to 8 words: got %zu", input.size()),
-                 "give for example --words 'rock paper rock'");
-  to.set("network", drawn(input));
-}
-
-const LessonProgram program({what_travels, another_input, beside_a_stored_network},
-                            {{"--words", network_of}});
+const LessonProgram program({what_travels, another_input, beside_a_stored_network});
 
 }  // namespace fledge::lessons::in_ephemeral_network

@@ -50,6 +50,6 @@ void walk_and_birds(LessonText& to) {
   to.claim("no better", found[1][0] > found[0][0]);
 }
 
-const LessonProgram program({what_is_left, walk_and_birds}, {});
+const LessonProgram program({what_is_left, walk_and_birds});
 
 }  // namespace fledge::lessons::in_exclusive_attention

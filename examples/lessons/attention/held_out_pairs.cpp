@@ -155,6 +155,6 @@ void many_seeds(LessonText& to) {
   to.claim("control", mixed_right < 45);
 }
 
-const LessonProgram program({one_seed, many_seeds}, {});
+const LessonProgram program({one_seed, many_seeds});
 
 }  // namespace fledge::lessons::in_held_out_pairs

@@ -123,6 +123,6 @@ void how_many(LessonText& to) {
   to.set("recalled", table);
 }
 
-const LessonProgram program({same_sum, one_key_twice, weights_without_a_table, how_many}, {});
+const LessonProgram program({same_sum, one_key_twice, weights_without_a_table, how_many});
 
 }  // namespace fledge::lessons::in_linear_attention

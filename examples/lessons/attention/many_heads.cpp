@@ -127,22 +127,6 @@ void down_and_up(LessonText& to) {
   to.claim("columns", largest(transpose(in_columns) - matmul(x, both)) < 1e-14);
 }
 
-/// Where each head of one model looks.
-void with_heads(LessonText& to, Dim heads) {
-  if (heads != 1 && heads != 2 && heads != 4 && heads != 8)
-    refuse_usage("--heads must be 1, 2, 4 or 8", "for example --heads 4");
-  const Indices unseen = reader::unseen_texts();
-  const Reader model = reader::trained(heads, questions, true, Rng(1));
-  std::string lines;
-  for (Dim head = 0; head < heads; ++head) {
-    const std::vector<double> looks = reader::looks(model, unseen, head);
-    lines += formatted("   head %d looks at the previous word %.2f, at the first word %.2f\n",
-                       static_cast<int>(head) + 1, looks[0], looks[1]);
-  }
-  const std::vector<double> right = reader::accuracy(model, unseen);
-  to.set_all("heads", lines, "first", right[0], "second", right[1]);
-}
-
-const LessonProgram program({two_questions, down_and_up}, {{"--heads", with_heads, {1, 8}}});
+const LessonProgram program({two_questions, down_and_up});
 
 }  // namespace fledge::lessons::in_many_heads

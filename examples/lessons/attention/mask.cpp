@@ -118,14 +118,6 @@ void what_the_mask_is_not(LessonText& to) {
   to.claim("mirrored", are_mirrored);
 }
 
-void another_length(LessonText& to, std::int64_t n) {
-  const Losses alone = losses_of(n, false), once = losses_of(n, true);
-  to.set("losses", table_of(alone, once));
-  to.claim("losses", farthest(once.of_prefix, alone.of_prefix) < 1e-14);
-  to.claim("gradient", farthest(once.gradient, alone.gradient) < 1e-14);
-}
-
-const LessonProgram program({minus_infinity, all_prefixes_at_once, what_the_mask_is_not},
-                            {{"--words", another_length, {3, 8}}});
+const LessonProgram program({minus_infinity, all_prefixes_at_once, what_the_mask_is_not});
 
 }  // namespace fledge::lessons::in_mask

@@ -142,16 +142,6 @@ void two_heads(LessonText& to) {
   to.claim_near("short query", plain, std::exp(1.0) / (std::exp(1.0) + n - 1), 1e-15);
 }
 
-/// One head and two heads for another variance of the length of key a.
-void with_variance(LessonText& to, double of_length) {
-  const Tensor keys = drawn_keys(alpha, of_length);
-  const Spread one = spread(with_one_head(keys), 1.0 / draws),
-               two = spread(with_two_heads(keys), 1.0 / draws);
-  to.set_all("mean of one", one.mean, "of one", one.deviation, "mean of two", two.mean, "of two",
-             two.deviation);
-}
-
-const LessonProgram program({small_noise, varying_length, two_heads},
-                            {{"--variance", with_variance, {0, 10}}});
+const LessonProgram program({small_noise, varying_length, two_heads});
 
 }  // namespace fledge::lessons::in_noisy_keys

@@ -122,13 +122,6 @@ void all_rows(LessonText& to) {
   to.claim("no sum", !common_shape(reshape(weights, {4, 4}).shape(), V.shape()));
 }
 
-/// --query "0,3"
-void try_query(LessonText& to, const std::string& text) {
-  const Pair query = numbers_of<2>("--query", text, 9, "write --query 0,3");
-  const Row row = look(3, query, k, v);
-  to.set_all("query", digits(query), "row", table_of(row), "bird", becomes(3, row));
-}
-
-const LessonProgram program({three_vectors, one_row, all_rows}, {{"--query", try_query}});
+const LessonProgram program({three_vectors, one_row, all_rows});
 
 }  // namespace fledge::lessons::in_one_head

@@ -120,34 +120,7 @@ void a_task(LessonText& to) {
   to.claim_rate("guessed", guessed, 3, 3);
 }
 
-/// How much the result of each word changes if the sentence is read backwards.
-void another_sentence(LessonText& to, const std::string& sentence) {
-  std::vector<std::string> words = words_of(sentence);
-  if (words.size() < 3 || words.size() > 6)
-    refuse_usage("--sentence must have 3 to 6 words: got " + std::to_string(words.size()),
-                 "give for example --sentence \"cat sees mouse\"");
-  const Dim n = std::ssize(words);
-  std::vector<Dim> ids, last_first;  // equal words have equal numbers
-  for (Dim i = 0; i < n; ++i) {
-    ids.push_back(std::find(words.begin(), words.end(), words[std::size_t(i)]) - words.begin());
-    last_first.push_back(n - 1 - i);
-  }
-  const Indices backwards({n}, last_first);  // embedding() takes the rows in this order
-  Rng rng(3);
-  const Attention attention(8, 2, rng);
-  const Tensor vectors = normal({n, 8}, rng), p = normal({n, 8}, rng);
-  const Tensor x = embedding(vectors, Indices({n}, ids)), x_back = embedding(x, backwards);
-  const Tensor without = attention(x) - embedding(attention(x_back), backwards);
-  const Tensor with = attention(x + p) - embedding(attention(x_back + p), backwards);
-  Table table = Table::of_numbers({"word", "no positions", "positions"});
-  for (Dim i = 0; i < n; ++i)
-    table.row("%s | %.3f | %.3f", cut(printable(words[std::size_t(i)]), 20, "...").c_str(),
-              largest(row(without, i)), largest(row(with, i)));
-  to.set("changes", table);
-}
-
 const LessonProgram program({order_is_lost, order_is_in_the_vectors, distance_has_no_influence,
-                             a_task},
-                            {{"--sentence", another_sentence}});
+                             a_task});
 
 }  // namespace fledge::lessons::in_positions

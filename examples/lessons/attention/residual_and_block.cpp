@@ -44,11 +44,6 @@ double error_after_training(std::uint64_t seed) {
   return farthest(pattern(W), wanted());
 }
 
-/// The weights of 'plumbing' with a query that is `length` times as long.
-Tensor with_longer_query(double length) {
-  return row(pattern({by_hand().query * length, by_hand().key}), 2);
-}
-
 void pattern_by_hand(LessonText& to) {
   const Tensor S = matmul(matmul(embeddings(), by_hand().query), transpose(embeddings())) / 2;
   Table table = Table::of_numbers({"   word", "scores", "exp of the scores", "sum", "weights"});
@@ -62,7 +57,8 @@ void pattern_by_hand(LessonText& to) {
       count_seeds(100, [](std::uint64_t seed) { return error_after_training(seed) < 1e-4; });
   to.claim("by hand", farthest(pattern(by_hand()), wanted()) < 1e-12);
   to.claim_rate("by training", reached, 100, 100);
-  to.claim_near("longer query", number(with_longer_query(3), 0), 1331.0 / 1844, 1e-12);
+  const Tensor longer = row(pattern({by_hand().query * 3.0, by_hand().key}), 2);  // of 'plumbing'
+  to.claim_near("longer query", number(longer, 0), 1331.0 / 1844, 1e-12);
 }
 
 void residual(LessonText& to) {
@@ -149,14 +145,6 @@ void norm_and_block(LessonText& to) {
              "share of second parts", share(second), "share of embeddings", share(table_rows * n));
 }
 
-void with_length(LessonText& to, double times) {
-  const std::vector<double> a = numbers(with_longer_query(times));
-  to.set_all("times", times, "dirty", a[0], "quantum", a[1], "plumbing", a[2]);
-  const double sum = std::pow(11, times) + std::pow(8, times) + 1;
-  to.claim_near("dirty", a[0], std::pow(11, times) / sum, 1e-9);
-}
-
-const LessonProgram program({residual, norm_and_block, pattern_by_hand},
-                            {{"--length", with_length, {0, 20}}});
+const LessonProgram program({residual, norm_and_block, pattern_by_hand});
 
 }  // namespace fledge::lessons::in_residual_and_block

@@ -90,6 +90,6 @@ void three_words_back(LessonText& to) {
   to.claim_rate("rival", rivals, 5, 5);
 }
 
-const LessonProgram program({two_hands, many_hands, three_words_back}, {});
+const LessonProgram program({two_hands, many_hands, three_words_back});
 
 }  // namespace fledge::lessons::in_rotary_positions

@@ -106,6 +106,6 @@ void four_questions(LessonText& to) {
   to.claim("one is enough", one > 0.95);
 }
 
-const LessonProgram program({what_is_kept, four_questions, where_gradients_meet}, {});
+const LessonProgram program({what_is_kept, four_questions, where_gradients_meet});
 
 }  // namespace fledge::lessons::in_shared_keys

@@ -139,6 +139,6 @@ void why_sqrt_d(LessonText& to) {
   to.claim("by q.k", divided.derivative / root > 100 * q_k.derivative);
 }
 
-const LessonProgram program({from_scores_to_weights, how_fast_a_weight_changes, why_sqrt_d}, {});
+const LessonProgram program({from_scores_to_weights, how_fast_a_weight_changes, why_sqrt_d});
 
 }  // namespace fledge::lessons::in_softmax

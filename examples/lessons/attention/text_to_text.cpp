@@ -130,13 +130,6 @@ void against_counting(LessonText& to) {
   to.claim_rate("overfits", worse, 20, 15);
 }
 
-void with_prompt(LessonText& to, const std::string& prompt) {
-  const Models models;
-  with_advice("give words of the built-in text, such as \"but cats are good at\"",
-              [&] { to.set("likeliest", five_likeliest(models, prompt)); });
-}
-
-const LessonProgram program({stages, meaning_of_the_loss, against_counting},
-                            {{"--prompt", with_prompt}});
+const LessonProgram program({stages, meaning_of_the_loss, against_counting});
 
 }  // namespace fledge::lessons::in_text_to_text

@@ -140,12 +140,7 @@ void why_it_slows_down(LessonText& to) {
   to.claim("slow", largest(path[100].ds) < 0.02 * largest(path[0].ds));
 }
 
-void with_rate(LessonText& to, double rate) {
-  to.set_all("rate", rate, "steps", table_of_steps(learn(rate)));
-}
-
 const LessonProgram program({from_goal_to_scores, from_scores_to_matrices, a_surprise,
-                             why_it_slows_down},
-                            {{"--rate", with_rate, {0.001, 1000}}});
+                             why_it_slows_down});
 
 }  // namespace fledge::lessons::in_turning_a_head

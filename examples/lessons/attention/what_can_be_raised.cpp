@@ -85,20 +85,6 @@ void raising_the_cosine(LessonText& to) {
                           std::max(at_birds[3], at_birds[4]) < 0.5);
 }
 
-void with_learns(LessonText& to, const std::string& text) {
-  if (text.find_first_of("QKV") == std::string::npos ||
-      text.find_first_not_of("QKV, ") != std::string::npos)
-    refuse_usage("--learns must be some of Q, K and V: got " + support::quoted(text),
-                 "write --learns Q,V");
-  Table table = table_of_ways();
-  add(table, birds::learn(text, Objective::product));
-  to.set_all("way", table, "ceiling",
-             text.find('V') != std::string::npos
-                 ? "learns, so G has no ceiling. See whether 'walk' looks at 'birds' or at itself."
-                 : "stays, so G is below its ceiling, 0.14.");
-}
-
-const LessonProgram program({with_and_without_a_ceiling, all_three, raising_the_cosine},
-                            {{"--learns", with_learns}});
+const LessonProgram program({with_and_without_a_ceiling, all_three, raising_the_cosine});
 
 }  // namespace fledge::lessons::in_what_can_be_raised

@@ -34,14 +34,13 @@ void mole_by_hand(LessonText& to) {
 struct LastWord {
   Tensor before, after;         // x, and x + attention(x)
   std::vector<double> weights;  // that it gives to the line end and each word
-  std::vector<Choice> next;     // the three most probable next words
+  birds::Completion next;       // the most probable next word
 };
 
 LastWord last_word(const LanguageModel& model, const Corpus& corpus, const std::string& sentence) {
   const auto [before, message] = blanks::last_word(model, corpus, sentence);
-  const Array logits = Decoder(model).read(birds::beginning(corpus, sentence));
   return {before, before + message, blanks::last_row(model, corpus, sentence),
-          most_likely(logits, 3)};
+          birds::complete(model, corpus, sentence)};
 }
 
 const std::string animals[] = {"birds", "cats", "ducks"};
@@ -64,11 +63,11 @@ void walk_in_a_model(LessonText& to) {
   std::vector<std::string> next;
   for (std::size_t i = 0; i < trained.size(); ++i) {
     const double random = cosine(untrained[i].after, untrained[0].after);
-    next.push_back(blanks::word_of(corpus, trained[i].next[0].token));
+    next.push_back(trained[i].next.next);
     table.row("%s | %.3f | %.3f | %.3f | %s (%.3f)", animals[i].c_str(),
               cosine(trained[i].before, trained[0].before), random,
               cosine(trained[i].after, trained[0].after), next[i].c_str(),
-              trained[i].next[0].probability);
+              trained[i].next.probability);
     same = same && numbers(trained[i].before) == numbers(trained[0].before);
     alike = alike && random > 0.99;
   }
@@ -92,26 +91,6 @@ void walk_in_a_model(LessonText& to) {
   to.claim("not the neighbour", weights[1] > 0.9 && weights[2] < 0.05);
 }
 
-/// --sentence "cats sometimes walk"
-void compare_sentence(LessonText& to, const std::string& sentence) {
-  const Corpus corpus = birds::read_text();
-  const std::vector<Dim> ids = birds::beginning(corpus, sentence);
-  const Dim longest = birds::model_sizes(corpus).context - 1;
-  require<ValueError>(std::ssize(ids) <= longest + 1, "--sentence", "a sentence has at most ",
-                      longest, " words, and this has ", ids.size() - 1, ": leave some out");
-  const LanguageModel model = blanks::trained(corpus, 1);
-  const LastWord walk = last_word(model, corpus, "birds sometimes walk");
-  const LastWord last = last_word(model, corpus, sentence);
-  Table looks({{"the last word looks at"}, {"weight"}});
-  for (std::size_t j = 0; j < ids.size(); ++j)
-    looks.row("%s | %.3f", blanks::word_of(corpus, ids[j], "start").c_str(), last.weights[j]);
-  std::string next;
-  for (const auto& [token, p] : last.next)
-    next += formatted("      %.3f  ", p) + blanks::word_of(corpus, token) + "\n";
-  to.set_all("looks", looks, "next", next, "before", cosine(last.before, walk.before), "after",
-             cosine(last.after, walk.after));
-}
-
-const LessonProgram program({mole_by_hand, walk_in_a_model}, {{"--sentence", compare_sentence}});
+const LessonProgram program({mole_by_hand, walk_in_a_model});
 
 }  // namespace fledge::lessons::in_why_attention

@@ -100,6 +100,6 @@ void one_matrix_in_between(LessonText& to) {
   to.claim("made from two", farthest(matmul(C, slice(S, 0, 0, 2)), S) < 1e-12);
 }
 
-const LessonProgram program({game, symmetric_scores, one_matrix_in_between}, {});
+const LessonProgram program({game, symmetric_scores, one_matrix_in_between});
 
 }  // namespace fledge::lessons::in_why_q_and_k

@@ -108,20 +108,6 @@ void triangle_of_rows(LessonText& to) {
                               near(cosine(mixed(legal), V[0]), cosine(after, V[0])));
 }
 
-/// --row "0.2,0.3,0.5"
-void try_row(LessonText& to, const std::string& text) {
-  const Three row = numbers_of<3>("--row", text, 100, "write --row 0.2,0.3,0.5"), v = mixed(row);
-  const bool is_legal = std::min({row[0], row[1], row[2]}) >= 0 && near(total(row), 1, 1e-6);
-  to.set("row", "'birds' %.3g, 'sometimes' %.3g and itself %.3g", row[0], row[1], row[2]);
-  to.set("v3'", "(%.3f, %.3f, %.3f)", v[0], v[1], v[2]);
-  to.set_all("measures", three_measures(v), "verdict",
-             is_legal
-                 ? "legal. Find a legal row with v3'.v1 = 0, and the one with the smallest."
-                 : formatted("not legal: a weight is below 0, or the sum, %.3g, is not 1. Such "
-                             "a row can go above 0.14.",
-                             total(row)));
-}
-
-const LessonProgram program({nine_products, closer_or_not, triangle_of_rows}, {{"--row", try_row}});
+const LessonProgram program({nine_products, closer_or_not, triangle_of_rows});
 
 }  // namespace fledge::lessons::in_worked_example

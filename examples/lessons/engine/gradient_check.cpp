@@ -105,12 +105,6 @@ void planted_bug(LessonText& to) {
   to.claim("refused", !blind.ok);
 }
 
-/// The derivative of exp by a step of 10^-decade.
-void with_step(LessonText& to, double decade) {
-  const double h = std::pow(10, -decade);
-  to.set_all("h", h, "error", error_of(h));
-}
-
-const LessonProgram program({steps, dual_numbers, planted_bug}, {{"--decade", with_step, {1, 15}}});
+const LessonProgram program({steps, dual_numbers, planted_bug});
 
 }  // namespace fledge::lessons::in_gradient_check

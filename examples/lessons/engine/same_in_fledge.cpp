@@ -100,16 +100,6 @@ void show_second_pass(LessonText& to) {
   to.claim("gone", y.node()->edges.empty());
 }
 
-/// The same formula with another query.
-void with_query(LessonText& to, double query) {
-  const Tensor q = parameter(Array::full({}, query)), k1 = Array::full({}, 0.5),
-               k2 = Array::full({}, -0.25);
-  const Tensor e1 = exp(q * k1), e2 = exp(q * k2), y = (e1 * 0.1 + e2 * 0.5) / (e1 + e2);
-  backward(y);
-  to.set_all("q", query, "weight", (e1 / (e1 + e2)).item(), "y", y.item(), "dq",
-             value_of(q.grad().item()));
-}
-
-const LessonProgram program({show_graph, show_second_pass}, {{"--query", with_query, {-50, 50}}});
+const LessonProgram program({show_graph, show_second_pass});
 
 }  // namespace fledge::lessons::in_same_in_fledge

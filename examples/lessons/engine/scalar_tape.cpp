@@ -147,14 +147,6 @@ void what_recursion_costs(LessonText& to) {
   to.claim("million", chain[0].gradient == 1000001);
 }
 
-void with_numbers(LessonText& to, const std::string& text) {
-  const Inputs x = numbers_of<5>("the table", text, 5, "give for example 4 0.5 0.1 -0.25 0.5", ' ');
-  Tape tape;
-  backward(attend(tape, x));
-  to.set("tape", table_of(tape, x));
-}
-
-const LessonProgram program({forward_and_backward, why_newest_first, what_recursion_costs},
-                            {{"", with_numbers}});
+const LessonProgram program({forward_and_backward, why_newest_first, what_recursion_costs});
 
 }  // namespace fledge::lessons::in_scalar_tape

@@ -17,9 +17,7 @@ using Values = std::function<void(LessonText&)>;
 constexpr const char* opening = "# Sums\n\n**Question.** Why\nnot?\n\n**Predict.** Yes.\n\n";
 constexpr const char* reading_part = "\n## Read in the code\n\n- `a/b.h`, `f`: what it does\n";
 constexpr const char* trial_part =
-    "\n## Try\n\n- `--beta 3`: doubles a number\n\nIt is {{twice}}.\n\n- [even] even\n\n"
-    "- `--sentence birds walk`: repeats a sentence\n\n{{text}}\n\n- `--times 2`: counts\n\n"
-    "- [never] never\n\n- `1 -2`: repeats\n  them\n\n{{text}}\n";
+    "\n## Try\n\n- `1 -2`: repeats\n  them\n\n{{text}}\n\n- [short] short\n";
 constexpr const char* two_terms =
     "| term | meaning | by |\n| --- | --- | --- |\n| mean | The sum, divided by n. | x |\n";
 
@@ -34,15 +32,15 @@ std::string printed(
   return out;
 }
 
-// The parts and plays of a program.
+// The parts of a program, and what it does with arguments.
 void two_claims(LessonText& to) {
   to.claim("less", true);
   to.set("two", "2");
 }
 void a_false_claim(LessonText& to) { to.claim("less", false), to.set("two", "2"); }
-void twice(LessonText& to, double x) { to.set("twice", 2 * x), to.claim("even", x == 2.5); }
-void never(LessonText& to, std::int64_t) { to.claim("never", false); }
-void repeat(LessonText& to, const std::string& text) { to.set("text", text); }
+void repeat(LessonText& to, const std::string& text) {
+  to.set("text", text), to.claim("short", text.size() < 5);
+}
 
 testing::Result run_page(std::vector<const char*> arguments, Part part = two_claims,
                          const std::string& text = "- [less] 1 < {{two}}\n") {
@@ -56,12 +54,7 @@ testing::Result run_page(std::vector<const char*> arguments, Part part = two_cla
   std::ofstream(folder / "exercises/07_sum.txt") << "A sum\n";
   std::ofstream(folder / "lessons/engine/next.md") << "# What follows\n\nText.\n";
   arguments.insert(arguments.begin(), "build/attention/test");
-  const LessonProgram program({part},
-                              {{"--beta", twice, {0, 10}},
-                               {"--times", never, {0, 10}},
-                               {"--sentence", repeat},
-                               {"", repeat}},
-                              "/any/where/attention/test.cpp");
+  const LessonProgram program({part}, repeat, "/any/where/attention/test.cpp");
   return testing::run_here([&] {
     return run_lesson(static_cast<int>(arguments.size()), arguments.data(), folder / "lessons");
   });
@@ -128,8 +121,8 @@ TEST_CASE("lesson text: each kind of block, printed as far as its values are kno
   CHECK(markdown.question() == "Why not?");
   CHECK(markdown.prediction() == "Yes.");
   CHECK(markdown.reading().at(0).what == "what it does");
-  CHECK(markdown.trial("").value == "1 -2");
-  CHECK(markdown.trial("").what == "repeats them");
+  CHECK(markdown.trial().arguments == "1 -2");
+  CHECK(markdown.trial().what == "repeats them");
 }
 
 TEST_CASE("lesson text: names and values that do not fit are named") {
@@ -152,8 +145,6 @@ TEST_CASE("lesson text: names and values that do not fit are named") {
   Lesson lesson;
   CHECK_THROWS_AS(LessonText("x", "# Title\n\nNo question.\n", two_terms, lesson),
                   fledge::ValueError);
-  CHECK_THROWS_WITH(printed("a", [](LessonText& to) { to.trial("--x"); }),
-                    ContainsSubstring("--x"));
 }
 
 TEST_CASE("lesson program: question and prediction, parts, what to read and to try, a verdict") {
@@ -162,9 +153,6 @@ TEST_CASE("lesson program: question and prediction, parts, what to read and to t
   CHECK(result.out ==
         "Sums\n\n   question: Why not?\n   predict:  Yes.\n\n"
         "   ok     1 < 2\n\nRead in the code\n   a/b.h, f: what it does\n\nTry\n"
-        "   build/lessons/attention/test --beta 3\n      doubles a number\n"
-        "   build/lessons/attention/test --sentence 'birds walk'\n      repeats a sentence\n"
-        "   build/lessons/attention/test --times 2\n      counts\n"
         "   build/lessons/attention/test 1 -2\n      repeats them\n\n"
         "attention/test: 1 claim holds\n");
   const testing::Result wrong = run_page({}, a_false_claim);
@@ -176,20 +164,17 @@ TEST_CASE("lesson program: question and prediction, parts, what to read and to t
   CHECK_THAT(none.out, EndsWith("\nattention/test: nothing was claimed\n"));
 }
 
-TEST_CASE("lesson program: an option runs its function in place of the parts") {
-  CHECK(run_page({"--beta", "2.5"}).out ==
-        "   It is 5.\n\n   ok     even\n\nattention/test: 1 claim holds\n");
-  CHECK(run_page({"--sentence", "cats sleep"}).out == "cats sleep\n");
-  CHECK(run_page({"1", "-2"}).out == "1 -2\n");
-  const testing::Result wrong = run_page({"--times", "1"});
+TEST_CASE("lesson program: with arguments a function runs in place of the parts") {
+  CHECK(run_page({"1", "-2"}).out == "1 -2\n\n   ok     short\n\nattention/test: 1 claim holds\n");
+  const testing::Result wrong = run_page({"cats", "sleep"});
   CHECK(wrong.status == 1);
   CHECK_THAT(wrong.out, EndsWith("attention/test: 1 of 1 claim FALSE\n"));
   const testing::Result help = run_page({"--help"});
   CHECK(help.status == 0);
-  CHECK_THAT(help.out, ContainsSubstring("--sentence TEXT") &&
-                           ContainsSubstring("1 one does not") && !ContainsSubstring("1 < 2"));
-  for (const std::vector<const char*>& refused : std::vector<std::vector<const char*>>{
-           {"--beta", "11"}, {"--beat", "1"}, {"1", "2", "3"}, {"--ask", "--beta", "3"}})
+  CHECK_THAT(help.out, ContainsSubstring("WORDS") && ContainsSubstring("1 one does not") &&
+                           !ContainsSubstring("1 < 2"));
+  for (const std::vector<const char*>& refused :
+       std::vector<std::vector<const char*>>{{"--beta", "1"}, {"--ask", "3"}, {"--json", "a", "3"}})
     CHECK(run_page(refused).status == 2);
 }
 
@@ -221,8 +206,7 @@ TEST_CASE("lesson program: a guess is taken, and compared with what came out") {
   CHECK_THAT(told("1,9\n"), ContainsSubstring("one and one: You guessed 1,9; it is 2.\n") &&
                                 EndsWith("Which is it? less"));
   CHECK(told("") == "   answer: one and one: 2\n   answer: Which is it? less");
-  CHECK(run_page({"--beta", "2.5"}, two_claims, text).out ==
-        "   It is 5.\n\n   ok     even\n\nattention/test: 1 claim holds\n");
+  CHECK(run_page({"1", "-2"}, two_claims, text).out == run_page({"1", "-2"}).out);
 
   const testing::Result result = run_page({"--json", (folder / "json").c_str()}, two_claims, text);
   CHECK_THAT(result.out,
@@ -237,7 +221,7 @@ TEST_CASE("lesson program: a guess is taken, and compared with what came out") {
         R"j("others":{"other":"see [it](test.md)"}}],"figure":{"name":"sums","what":"move it"},)j",
         R"j("blocks":[{"kind":"claim","text":"1 \u003c 2","holds":true}],)j",
         R"j("exercise":{"number":"7","what":"a sum"},"reading":[{"file":"a/b.h","name":"f",)j",
-        R"j({"command":"build/lessons/attention/test --beta 3","what":"doubles a number"},)j"})
+        R"j("trials":[{"command":"build/lessons/attention/test 1 -2","what":"repeats them"}])j"})
     CHECK_THAT(json, ContainsSubstring(part));
 }
 
