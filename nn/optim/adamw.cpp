@@ -145,7 +145,7 @@ void AdamW::step() {
     Real decay, rate, root2;
   };
   PoolVector<Update> updates(parameters_.size());
-  std::vector<Array> momenta(parameters_.size()), steps(parameters_.size());  // of matrices
+  PoolVector<Array> momenta(parameters_.size()), steps(parameters_.size());  // of matrices
   const Real mu = Real(options.momentum);
   const auto add = [mu](Real m, Real g) { return mu * m + g; };
   for (std::size_t p = 0; p < parameters_.size(); ++p) {  // before anything changes: it may throw
