@@ -163,19 +163,12 @@ Row with_times(Row row, const Limit& limit, const bench::Turns& times) {
   return row;
 }
 
-/// The same; `work` is measured here, in turn with the limit.
-Row measured(Row row, std::function<void()> work, const Limit& limit, double budget = 0.6,
-             std::int64_t count = 0) {
-  return with_times(std::move(row), limit,
-                    bench::in_turn(Timer(std::move(work)), Timer(limit.run), budget, count));
+/// The same as the only row of a measurement; `work` is measured here, in turn with the limit.
+std::vector<Row> measured(Row row, std::function<void()> work, const Limit& limit,
+                          double budget = 0.6, std::int64_t count = 0) {
+  return {with_times(std::move(row), limit,
+                     bench::in_turn(Timer(std::move(work)), Timer(limit.run), budget, count))};
 }
-
-struct StepSizes {
-  LanguageModelSizes model{.vocabulary = 65, .context = 64, .layers = 4, .heads = 4, .width = 128};
-  std::int64_t batch = 12;
-  std::int64_t steps = 0;   // to measure, after two that warm up; 0: as many as a second holds
-  std::int64_t prompt = 0;  // tokens of a prompt; 0: 64, but at most half the context
-};
 
 constexpr double least_seconds = 3;  // of all that is measured of generation
 constexpr Dim tokens_a_prompt = 32;  // then the prompt is read again, by a new decoder
@@ -190,8 +183,7 @@ std::string by(std::initializer_list<std::int64_t> sizes) {
 /// "4x4x128 context 64 tokens 32 vocab 65"; `with` is what is said beside the model.
 std::string sizes_of(const LanguageModelSizes& sizes, const std::string& with = "") {
   return by({sizes.layers, sizes.heads, sizes.width}) + " context " +
-         std::to_string(sizes.context) + with + " vocab " + std::to_string(sizes.vocabulary) +
-         (sizes.bias == Bias::with ? "" : " no bias");
+         std::to_string(sizes.context) + with + " vocab " + std::to_string(sizes.vocabulary);
 }
 
 std::vector<Dim> random_tokens(Dim count, Dim vocab, Rng& rng) {
@@ -220,32 +212,30 @@ std::function<void()> both_ways(const std::vector<Tensor>& inputs, const Array& 
   };
 }
 
-/// One step of training a language model: forward, backward, clipping, AdamW.
-Row step_row(const StepSizes& step) {
-  const LanguageModelSizes& sizes = step.model;
+/// One step of training a language model: forward, backward, clipping, AdamW. `steps` are measured,
+/// after two that warm up; 0: as many as a second holds.
+std::vector<Row> step_row(const LanguageModelSizes& sizes, Dim batch, std::int64_t steps) {
   Rng rng(1);
   const LanguageModel model(sizes, rng);
   const std::vector<Tensor> learned = parameters(model);
   AdamW optimizer(learned, {.rate = 1e-3, .beta2 = 0.99, .decay = 0.1});
-  const double flops = operations_of_step(sizes, as_double(step.batch));
+  const double flops = operations_of_step(sizes, as_double(batch));
   return measured(
-      {.name = "step",
-       .sizes = sizes_of(sizes, " batch " + std::to_string(step.batch)),
-       .flops = flops},
+      {.name = "step", .sizes = sizes_of(sizes, " batch " + std::to_string(batch)), .flops = flops},
       [&] {
-        const Indices ids = random_ids(step.batch, sizes.context, sizes.vocabulary, rng);
-        const Indices next = random_ids(step.batch, sizes.context, sizes.vocabulary, rng);
+        const Indices ids = random_ids(batch, sizes.context, sizes.vocabulary, rng);
+        const Indices next = random_ids(batch, sizes.context, sizes.vocabulary, rng);
         optimizer.zero_grad();
         backward(cross_entropy(model(ids), next));
         clip_gradients(learned, 1);
         optimizer.step();
       },
-      multiply_adds(flops), 1.2, step.steps);
+      multiply_adds(flops), 1.2, steps);
 }
 
 /// C (m, n) = A·B. `kind` says how A and B lie in memory: "NN" as they are, "NT" as A and Bᵀ, as in
 /// dx = dy·Wᵀ, "TN" as Aᵀ and B, as in dW = xᵀ·dy.
-Row gemm_row(Dim m, Dim n, Dim k, const std::string& kind) {
+std::vector<Row> gemm_row(Dim m, Dim n, Dim k, const std::string& kind) {
   const bool swap_a = kind[0] == 'T', swap_b = kind[1] == 'T';
   const Array a = drawn(swap_a ? Shape{k, m} : Shape{m, k}, 1).value(),
               b = drawn(swap_b ? Shape{n, k} : Shape{k, n}, 2).value();
@@ -259,7 +249,7 @@ Row gemm_row(Dim m, Dim n, Dim k, const std::string& kind) {
 }
 
 /// Causal attention of q, k and v, forward and backward.
-Row attention_row(Dim batch, Dim heads, Dim time, Dim D) {
+std::vector<Row> attention_row(Dim batch, Dim heads, Dim time, Dim D) {
   const Tensor qkv = drawn({batch, time, 3 * heads * D}, 1);
   const Array dy = drawn({batch, time, heads * D}, 9).value();
   const double squares = as_double(batch * time) * as_double(time);
@@ -270,7 +260,7 @@ Row attention_row(Dim batch, Dim heads, Dim time, Dim D) {
 }
 
 /// Attention of the queries of one sequence and all keys of another, forward and backward.
-Row cross_row(Dim batch, Dim heads, Dim queries, Dim keys, Dim D) {
+std::vector<Row> cross_row(Dim batch, Dim heads, Dim queries, Dim keys, Dim D) {
   const Tensor q = drawn({batch, queries, heads * D}, 1), k = drawn({batch, keys, heads * D}, 2),
                v = drawn({batch, keys, heads * D}, 3);
   const Array dy = drawn({batch, queries, heads * D}, 9).value();
@@ -283,7 +273,7 @@ Row cross_row(Dim batch, Dim heads, Dim queries, Dim keys, Dim D) {
 }
 
 /// softmax, layernorm, gelu or gelu_tanh of rows, forward and backward.
-Row op_row(const std::string& name, Dim rows, Dim columns) {
+std::vector<Row> op_row(const std::string& name, Dim rows, Dim columns) {
   const Tensor x = drawn({rows, columns}, 1), gain = drawn({columns}, 2),
                bias = drawn({columns}, 3);
   const Array dy = drawn({rows, columns}, 9).value();
@@ -326,16 +316,15 @@ std::vector<Row> overhead_rows() {
   return {row("overhead forward", forward.times()), row("overhead backward", back.times())};
 }
 
-/// A model reads a prompt (first row), then generates one token at a time (second): one run is one
-/// token, drawn and read. `steps` is the number of tokens, 0: as many as three seconds hold. A
-/// token needs each weight once, in one multiply-add: reading the weights from memory takes longer
-/// than computing with them. So a token is compared with a loop that reads the same weights.
-std::vector<Row> generate_rows(const StepSizes& wanted) {
-  const LanguageModelSizes& sizes = wanted.model;
+/// A model reads a prompt of 64 tokens, at most half the context (first row), then generates one
+/// token at a time (second): one run is one token, drawn and read. `steps` is the number of tokens,
+/// 0: as many as three seconds hold. A token needs each weight once, in one multiply-add: reading
+/// the weights from memory takes longer than computing with them. So a token is compared with a loop
+/// that reads the same weights.
+std::vector<Row> generate_rows(const LanguageModelSizes& sizes, std::int64_t steps) {
   Rng rng(1);
   const LanguageModel model(sizes, rng);
-  const Dim half = std::max<Dim>(1, sizes.context / 2);
-  const Dim length = wanted.prompt > 0 ? wanted.prompt : std::min<Dim>(64, half);
+  const Dim length = std::min<Dim>(64, sizes.context / 2);
   const Dim most_tokens = std::min(tokens_a_prompt, sizes.context - length);  // of one window
   const std::vector<Dim> words = random_tokens(length, sizes.vocabulary, rng);
   const double flops = operations_of_prompt(sizes, as_double(length));
@@ -348,14 +337,13 @@ std::vector<Row> generate_rows(const StepSizes& wanted) {
   Timer computing(of_prompt.run), weights(of_token.run);
   const auto begin = bench::Clock::now();
   const auto enough = [&] {
-    return wanted.steps > 0 ? token.runs() >= wanted.steps
-                            : prompt.timings() >= bench::least_turns &&
-                                  bench::seconds_since(begin) >= least_seconds;
+    return steps > 0 ? token.runs() >= steps
+                     : prompt.timings() >= bench::least_turns &&
+                           bench::seconds_since(begin) >= least_seconds;
   };
   while (!enough()) {
     computing.run(prompt.run(0) / 4);
-    const Dim left =
-        wanted.steps > 0 ? std::min(most_tokens, wanted.steps - token.runs()) : most_tokens;
+    const Dim left = steps > 0 ? std::min(most_tokens, steps - token.runs()) : most_tokens;
     for (const Dim end = token.runs() + left; token.runs() < end;)
       weights.run(token.run(bench::work_turn, end - token.runs()) / 4);
   }
@@ -379,36 +367,26 @@ using Sizes = std::vector<std::int64_t>;
 constexpr std::int64_t largest_size = 1 << 16;  // of one size
 constexpr double most_numbers = 1 << 29;        // of all arrays together: 2 GB of floats
 const std::vector<std::string> op_names{"softmax", "layernorm", "gelu", "gelu_tanh"};
-const std::vector<std::string> kind_names{"step",  "generate", "gemm",    "attention",
-                                          "cross", "op",       "overhead"};
 const std::vector<std::string> gemm_kinds{"NN", "NT", "TN"};
 constexpr const char* kinds =
-    "step, generate, gemm M N K [NN|NT|TN], attention B H T D, cross B H QUERIES KEYS D, "
-    "op NAME ROWS COLS, overhead";
+    "step LAYERS HEADS WIDTH CONTEXT BATCH VOCAB, generate LAYERS HEADS WIDTH CONTEXT VOCAB, "
+    "gemm M N K [NN|NT|TN], attention B H T D, cross B H QUERIES KEYS D, op NAME ROWS COLS, "
+    "overhead";
 
 // The table of options, which set these variables.
-support::Options bench_options(StepSizes& step, bool& json) {
-  LanguageModelSizes& sizes = step.model;
+support::Options bench_options(std::int64_t& steps, bool& json) {
   support::Options options("fledge bench",
                            "Measures how fast this machine trains, beside its limits.");
-  options.arguments("WHAT", 0, 6);
-  options.add("--layers", "N", sizes.layers, "of the model that is measured", {1, 1000});
-  options.add("--heads", "N", sizes.heads, "of each layer; they divide the width", {1, 1000});
-  options.add("--width", "N", sizes.width, "numbers per token (embedding size)", {1, 16384});
-  options.add("--context", "N", sizes.context, "tokens a sequence", {1, largest_size});
-  options.add("--batch", "N", step.batch, "sequences a step", {1, largest_size});
-  options.add("--vocab", "N", sizes.vocabulary, "different tokens", {1, 1e6});
-  options.add("--no-bias", "", sizes.bias, "linear layers without bias");
+  options.arguments("WHAT", 0, 7);
   options.threads();
-  options.add("--steps", "N", step.steps,
+  options.add("--steps", "N", steps,
               "steps or tokens to measure; 0: about 1 s of steps, 3 s of tokens", {0, 1e6});
-  options.add("--prompt", "N", step.prompt, "tokens of the prompt; 0: 64, at most half the context",
-              {0, largest_size});
   options.add("--json", "", json, "one array of objects on stdout instead of the table");
   options.example("fledge bench", "a table of all");
-  options.example("fledge bench step --layers 6", "one step of training");
-  options.example("fledge bench generate --layers 12 --heads 12 --width 768",
-                  "tokens a second, beside the speed of memory");
+  options.example("fledge bench step 6 6 384 256 8 65",
+                  "a training step: layers, heads, width, context, batch, vocabulary");
+  options.example("fledge bench generate 12 12 768 1024 50257",
+                  "tokens a second, beside the speed of memory; no batch");
   options.example("fledge bench gemm 512 512 512",
                   "one matrix product: rows, columns, terms of a sum");
   options.example("fledge bench gemm 768 128 512 NT", "NT: B is transposed; TN: A is");
@@ -444,33 +422,66 @@ void require_memory(double numbers) {
     support::refuse_usage("sizes like these need more than 2 GB of memory", "use smaller sizes");
 }
 
+/// LAYERS HEADS WIDTH CONTEXT, for a step BATCH, and VOCAB.
+LanguageModelSizes model_of(const Sizes& n) {
+  return {.vocabulary = n.back(), .context = n[3], .layers = n[0], .heads = n[1], .width = n[2]};
+}
+
+/// What is said beside the sizes.
+struct Beside {
+  std::string word{};      // the layout of a product, the name of an op
+  std::int64_t steps = 0;  // of --steps
+};
+
 /// What is measured at sizes that the command line gives.
 struct SizedKind {
   std::string name;
   std::size_t sizes;
   std::function<double(const std::vector<double>& n)> numbers;  // of all arrays
-  std::function<Row(const Sizes& n, const std::string& word)> measure;
+  std::function<std::vector<Row>(const Sizes& n, const Beside& beside)> measure;
 };
 const std::vector<SizedKind> sized_kinds{
+    {"step", 6,
+     [](const auto& n) {
+       return numbers_of_step(model_of({n.begin(), n.end()}), n[4]);
+     },
+     [](const Sizes& n, const Beside& beside) {
+       return step_row(model_of(n), n[4], beside.steps);
+     }},
+    {"generate", 5,
+     [](const auto& n) {
+       return numbers_of_generation(model_of({n.begin(), n.end()}));
+     },
+     [](const Sizes& n, const Beside& beside) { return generate_rows(model_of(n), beside.steps); }},
     {"gemm", 3, [](const auto& n) { return n[0] * n[1] + n[0] * n[2] + n[1] * n[2]; },
-     [](const Sizes& n, const std::string& kind) {
-       return gemm_row(n[0], n[1], n[2], kind.empty() ? "NN" : kind);
+     [](const Sizes& n, const Beside& beside) {
+       const std::string layout = beside.word.empty() ? "NN" : beside.word;
+       return gemm_row(n[0], n[1], n[2], layout);
      }},
     {"attention", 4, [](const auto& n) { return 11 * n[0] * n[1] * n[2] * n[3]; },
-     [](const Sizes& n, const std::string&) { return attention_row(n[0], n[1], n[2], n[3]); }},
+     [](const Sizes& n, const Beside&) { return attention_row(n[0], n[1], n[2], n[3]); }},
     {"cross", 5, [](const auto& n) { return n[0] * n[1] * n[4] * (6 * n[2] + 6 * n[3]); },
-     [](const Sizes& n, const std::string&) { return cross_row(n[0], n[1], n[2], n[3], n[4]); }},
+     [](const Sizes& n, const Beside&) { return cross_row(n[0], n[1], n[2], n[3], n[4]); }},
     {"op", 2, [](const auto& n) { return 7 * n[0] * n[1]; },
-     [](const Sizes& n, const std::string& name) { return op_row(name, n[0], n[1]); }}};
+     [](const Sizes& n, const Beside& beside) { return op_row(beside.word, n[0], n[1]); }},
+    {"overhead", 0, [](const auto&) { return 0; },
+     [](const Sizes&, const Beside&) { return overhead_rows(); }}};
 
-/// What the words name, all but steps and generation.
-Work sized_work(const std::vector<std::string>& words) {
+void require_usable_model(const LanguageModelSizes& sizes, bool generates) {
+  if (sizes.width % sizes.heads != 0)
+    support::refuse_usage(std::to_string(sizes.heads) + " heads do not divide a width of " +
+                              std::to_string(sizes.width),
+                          "use a width that is a multiple of the heads");
+  if (generates && sizes.context < 2)
+    support::refuse_usage(
+        "a token is generated behind the prompt: a context of 1 has no room for it",
+        "use a context of 2 or more");
+}
+
+/// What the words name. They are checked before any array is allocated.
+Work sized_work(const std::vector<std::string>& words, std::int64_t steps) {
   const std::string& what = words[0];
   const std::string first = words.size() > 1 ? words[1] : "";
-  if (what == "overhead") {
-    sizes_after(words, 0);
-    return overhead_rows;
-  }
   if (what == "op" && !support::is_one_of(first, op_names))
     support::refuse_usage(
         "op needs the name of an op that is measured: got " + support::quoted(first),
@@ -478,80 +489,48 @@ Work sized_work(const std::vector<std::string>& words) {
   if (what == "gemm" && words.size() == 5 && support::is_letter(words[4][0]) &&
       !support::is_one_of(words[4], gemm_kinds))
     refuse_words("the layout of a product is NN, NT or TN: got " + support::quoted(words[4]));
+  std::vector<std::string> names;
   for (const auto& [name, count, numbers, measure] : sized_kinds) {
+    names.push_back(name);
     if (what != name) continue;
     std::vector<std::string> sizes_alone = words;
-    std::string word;  // beside the sizes
-    if (what == "op") word = first, sizes_alone.erase(sizes_alone.begin() + 1);
+    Beside beside{.steps = steps};
+    if (what == "op") beside.word = first, sizes_alone.erase(sizes_alone.begin() + 1);
     if (what == "gemm" && support::is_one_of(words.back(), gemm_kinds))
-      word = words.back(), sizes_alone.pop_back();
+      beside.word = words.back(), sizes_alone.pop_back();
     const Sizes n = sizes_after(sizes_alone, count);
+    if (what == "step" || what == "generate") require_usable_model(model_of(n), what == "generate");
     require_memory(numbers({n.begin(), n.end()}));
-    return [n, word, measure = measure] { return std::vector{measure(n, word)}; };
+    return [n, beside, measure = measure] { return measure(n, beside); };
   }
-  const std::string meant = support::closest(what, kind_names);
+  const std::string meant = support::closest(what, names);
   const std::string problem = "there is no measurement " + support::quoted(what);
   if (meant.empty()) refuse_words(problem);
   support::refuse_usage(problem, "did you mean '" + meant + "'?");
 }
 
-std::vector<Work> everything(const StepSizes& sizes) {
-  std::vector<Work> list{[=] { return std::vector{step_row(sizes)}; }};
-  for (const auto& [model, batch] : std::initializer_list<std::pair<LanguageModelSizes, Dim>>{
-           {{.vocabulary = 27, .context = 16, .layers = 1, .heads = 4, .width = 16}, 1},
-           {{.vocabulary = 27, .context = 16, .layers = 1, .heads = 4, .width = 16}, 16},
-           {{.vocabulary = 65, .context = 256, .layers = 6, .heads = 6, .width = 384}, 8}}) {
-    StepSizes other{model, batch, sizes.steps};
-    other.model.bias = sizes.model.bias;
-    list.emplace_back([=] { return std::vector{step_row(other)}; });
-  }
+std::vector<Work> everything(std::int64_t steps) {
+  std::vector<Work> list;
   for (const char* words :
-       {"gemm 32 32 32", "gemm 64 64 64", "gemm 128 128 128", "gemm 256 256 256",
-        "gemm 512 512 512", "gemm 1024 1024 1024", "gemm 2048 2048 2048",
+       {"step 4 4 128 64 12 65", "step 1 4 16 16 1 27", "step 1 4 16 16 16 27",
+        "step 6 6 384 256 8 65", "gemm 32 32 32", "gemm 64 64 64", "gemm 128 128 128",
+        "gemm 256 256 256", "gemm 512 512 512", "gemm 1024 1024 1024", "gemm 2048 2048 2048",
         // Of the MLP of two steps: y = x·W, dx = dy·Wᵀ, dW = xᵀ·dy.
         "gemm 768 512 128", "gemm 768 128 512 NT", "gemm 128 512 768 TN", "gemm 2048 1536 384",
         "gemm 2048 384 1536 NT", "gemm 384 1536 2048 TN", "attention 1 8 4096 64",
         "cross 1 8 512 4096 64", "op softmax 4096 1024", "op layernorm 4096 1024",
         "op gelu 4096 1024", "op gelu_tanh 4096 1024", "overhead"})
-    list.push_back(sized_work(support::split(words, ' ')));
+    list.push_back(sized_work(support::split(words, ' '), steps));
   return list;
 }
 
-// What the arguments name. They are checked before any array is allocated.
-std::vector<Work> work_of(const support::Options& options, const StepSizes& sizes) {
+std::vector<Work> work_of(const support::Options& options, std::int64_t steps) {
   const std::vector<std::string>& words = options.arguments();
-  const std::string what = words.empty() ? "step" : words[0];
-  const auto refuse = [&](std::initializer_list<const char*> names, const char* instead) {
-    for (const char* option : names)
-      if (options.given().contains(option))
-        support::refuse_usage(std::string(option) + " says nothing about " + support::quoted(what),
-                              std::string("leave it out, or measure ") + instead);
-  };
-  if (what != "generate") refuse({"--prompt"}, "generation");
-  if (what != "step") refuse({"--batch"}, "a step");
-  if (what != "step" && what != "generate") {
-    refuse({"--layers", "--heads", "--width", "--context", "--vocab", "--no-bias", "--steps"},
-           "a step");
-    return {sized_work(words)};
-  }
-  if (!words.empty()) sizes_after(words, 0);
-  const Dim width = sizes.model.width, heads = sizes.model.heads, context = sizes.model.context;
-  if (width % heads != 0)
-    support::refuse_usage(
-        std::to_string(heads) + " heads do not divide a width of " + std::to_string(width),
-        "use a width that is a multiple of the heads");
-  if (what == "generate") {
-    const Dim least = std::max<Dim>(1, sizes.prompt) + 1;
-    if (context < least)
-      support::refuse_usage("a token is generated behind the prompt: a context of " +
-                                std::to_string(context) + " has no room for it",
-                            "use a context of " + std::to_string(least) + " or more");
-    require_memory(numbers_of_generation(sizes.model));
-    return {[=] { return generate_rows(sizes); }};
-  }
-  require_memory(numbers_of_step(sizes.model, as_double(sizes.batch)));
-  if (words.empty()) return everything(sizes);
-  return {[=] { return std::vector{step_row(sizes)}; }};
+  if (words.empty()) return everything(steps);
+  if (options.given().contains("--steps") && words[0] != "step" && words[0] != "generate")
+    support::refuse_usage("--steps says nothing about " + support::quoted(words[0]),
+                          "leave it out, or measure a step");
+  return {sized_work(words, steps)};
 }
 
 constexpr int table_columns = 80;
@@ -665,11 +644,11 @@ void print_table(const std::vector<Work>& list) {
 }  // namespace
 
 int bench_command(int argc, char** argv) {
-  StepSizes sizes;
+  std::int64_t steps = 0;
   bool json = false;
-  support::Options options = bench_options(sizes, json);
+  support::Options options = bench_options(steps, json);
   options.parse(argc, argv);
-  const std::vector<Work> list = work_of(options, sizes);
+  const std::vector<Work> list = work_of(options, steps);
   if (!json) {
     print_table(list);
     return 0;

@@ -18,24 +18,22 @@ TEST_CASE("bench: every row of --json has its sizes, its times, and its shares o
     std::string words, sizes, limit;
     double flops = 0, bytes = 0;  // of a run; 0: not asked
   };
-  for (
-      const auto& [words, sizes, limit, flops, bytes] : std::vector<Case>{
-          {"gemm 31 17 65", "31x17x65", "multiply-adds", 2 * 31 * 17 * 65},
-          {"gemm 3 4 5 NN", "3x4x5", "multiply-adds", 2 * 3 * 4 * 5},
-          {"gemm 3 4 5 TN", "3x4x5 TN", "multiply-adds"},
-          {"gemm 3 4 5 NT", "3x4x5 NT", "multiply-adds"},
-          // Six products, forward and backward.
-          {"attention 1 2 33 4", "1x2x33x4", "multiply-adds", 6 * 2 * 33 * 33 * 4},
-          {"cross 1 2 5 33 4", "1x2x5x33x4", "multiply-adds", 6 * 2 * 2 * 5 * 33 * 4},
-          {"op softmax 5 9", "5x9", "memory"},
-          {"op layernorm 5 9", "5x9", "memory"},
-          {"op gelu 5 9", "5x9", "memory", 0, 5 * 5 * 9 * 4},
-          {"op gelu_tanh 5 9", "5x9", "memory"},
-          {"step --layers 1 --heads 2 --width 8 --context 5 --batch 2 --vocab 7 --steps 3 --no-bias",
-           "1x2x8 context 5 batch 2 vocab 7 no bias", "multiply-adds"},
-          {"generate --layers 2 --heads 2 --width 8 --context 12 --vocab 7 --steps 5",
-           "2x2x8 context 12 tokens 6 vocab 7", "multiply-adds", prompt},
-          {"overhead", "", ""}}) {
+  for (const auto& [words, sizes, limit, flops, bytes] : std::vector<Case>{
+           {"gemm 31 17 65", "31x17x65", "multiply-adds", 2 * 31 * 17 * 65},
+           {"gemm 3 4 5 NN", "3x4x5", "multiply-adds", 2 * 3 * 4 * 5},
+           {"gemm 3 4 5 TN", "3x4x5 TN", "multiply-adds"},
+           {"gemm 3 4 5 NT", "3x4x5 NT", "multiply-adds"},
+           // Six products, forward and backward.
+           {"attention 1 2 33 4", "1x2x33x4", "multiply-adds", 6 * 2 * 33 * 33 * 4},
+           {"cross 1 2 5 33 4", "1x2x5x33x4", "multiply-adds", 6 * 2 * 2 * 5 * 33 * 4},
+           {"op softmax 5 9", "5x9", "memory"},
+           {"op layernorm 5 9", "5x9", "memory"},
+           {"op gelu 5 9", "5x9", "memory", 0, 5 * 5 * 9 * 4},
+           {"op gelu_tanh 5 9", "5x9", "memory"},
+           {"step 1 2 8 5 2 7 --steps 3", "1x2x8 context 5 batch 2 vocab 7", "multiply-adds"},
+           {"generate 2 2 8 12 7 --steps 5", "2x2x8 context 12 tokens 6 vocab 7", "multiply-adds",
+            prompt},
+           {"overhead", "", ""}}) {
     CAPTURE(words);
     const Result result = in_shell("\"$0\" bench " + words + " --threads 1 --json");
     REQUIRE(result.status == 0);
@@ -72,11 +70,11 @@ TEST_CASE("bench: every row of --json has its sizes, its times, and its shares o
 
 TEST_CASE("bench: a row is printed when it is measured, and needs little memory") {
   // The other rows take a minute of the processor. The first of them finds that head has gone.
-  const Result begin = in_shell("\"$0\" bench --layers 1 --steps 1 --threads 1 | head -n 3");
+  const Result begin = in_shell("\"$0\" bench --steps 1 --threads 1 | head -n 3");
   CHECK(lines_of(begin.out).size() == 3);
   if (FLEDGE_OPTIMISED != 0 && !sanitized) CHECK(begin.seconds < 40);
   if (sanitized) return report_skipped("a sanitizer reserves more than any limit");
-  for (const char* work : {"op softmax 5 9", "generate --width 8 --steps 5"}) {
+  for (const char* work : {"op softmax 5 9", "generate 4 4 8 64 65 --steps 5"}) {
     const Result table =
         in_shell("ulimit -v 100000; exec \"$0\" bench " + std::string(work) + " --threads 1");
     CAPTURE(work, table.err);

@@ -50,9 +50,8 @@ TEST_CASE("out of memory: one sentence and status 1, whichever allocation fails"
 
 TEST_CASE("out of memory: a small address space is one sentence, and no signal") {
   for (const char* kilobytes : {"20000", "50000", "100000"}) {
-    const Result result = in_shell(
-        std::string("ulimit -v ") + kilobytes +
-        "; exec \"$0\" bench step --layers 4 --width 256 --context 256 --batch 16 --steps 1");
+    const Result result = in_shell(std::string("ulimit -v ") + kilobytes +
+                                   "; exec \"$0\" bench step 4 4 256 256 16 65 --steps 1");
     INFO(kilobytes << " kB: " << result.err);
     CHECK(result.status == 1);
     CHECK(result.err == one_sentence);
