@@ -1,6 +1,5 @@
 #include "examples/fledge/commands.h"
 
-#include <array>
 #include <cstdio>
 
 #include "examples/support/options.h"
@@ -21,7 +20,6 @@ const std::vector<Command>& commands() {
       {"page", "DIR", "one HTML page that shows how a model learned", page_command},
       {"gradcheck", "[NAME ...]", "prove every gradient twice", gradcheck_command},
       {"bench", "[WHAT ...]", "how fast, and how near to the machine's limit", bench_command},
-      {"help", "[COMMAND]", "this text, or the options of a command", help_command},
   };
   return table;
 }
@@ -63,22 +61,6 @@ int run_command(int argc, char** argv) {
   else
     return command_named(word).run(argc - 1, argv + 1);
   return 0;
-}
-
-int help_command(int argc, char** argv) {
-  support::Options options("fledge help", "Lists the commands, or explains one of them.");
-  options.arguments("COMMAND", 0, 1);
-  options.example("fledge help", "all commands, one line each");
-  options.example("fledge help train", "the same as: fledge train --help");
-  options.parse(argc, argv);
-  if (options.arguments().empty()) {
-    std::fputs(commands_help().c_str(), stdout);
-    return 0;
-  }
-  const Command& command = command_named(options.arguments()[0]);
-  std::string name = command.name, wish = "--help";
-  std::array arguments{name.data(), wish.data()};
-  return command.run(static_cast<int>(arguments.size()), arguments.data());
 }
 
 }  // namespace fledge

@@ -32,6 +32,5 @@ int plot_command(int argc, char** argv);
 int page_command(int argc, char** argv);
 int gradcheck_command(int argc, char** argv);
 int bench_command(int argc, char** argv);
-int help_command(int argc, char** argv);
 
 }  // namespace fledge

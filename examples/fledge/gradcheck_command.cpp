@@ -96,9 +96,11 @@ std::string summary(const CheckRows& rows, double seconds, support::Paint paint)
 }
 
 [[noreturn]] void refuse_name(const std::string& name, const std::string& meant) {
-  support::refuse_usage("nothing is named " + support::quoted(name),
-                        (meant.empty() ? "" : "did you mean '" + meant + "'? ") +
-                            "the first column of 'fledge gradcheck' has the names");
+  support::refuse_usage(
+      "nothing is named " + support::quoted(name),
+      (meant.empty() ? "" : "did you mean '" + meant + "'? ") +
+          "the first column of 'fledge gradcheck' has the names; a name of several "
+          "words needs quotes");
 }
 
 void require_row(const std::string& row) {
@@ -110,24 +112,13 @@ void require_row(const std::string& row) {
   refuse_name(row, longer != names.end() ? *longer : support::closest(row, names));
 }
 
-/// The names that these words mean, in which a name may be several words: softmax causal.
-std::vector<std::string> names_of(const std::vector<std::string>& words) {
+/// Throws UsageError for a name that no row of the table has.
+void require_names(const std::vector<std::string>& names) {
   const std::vector<std::string> known = fledge_dual::gradient_names();
-  std::vector<std::string> names;
-  for (std::size_t begin = 0; begin < words.size();) {
-    std::string name, longest;  // of the words from `begin` on
-    std::size_t next = begin;
-    for (std::size_t end = begin; end < words.size(); ++end) {
-      name += (end > begin ? " " : "") + words[end];
-      if (std::any_of(known.begin(), known.end(),
-                      [&](const std::string& row) { return report::is_named(row, name); }))
-        longest = name, next = end + 1;
-    }
-    if (next == begin) refuse_name(words[begin], support::closest(words[begin], known));
-    names.push_back(longest);
-    begin = next;
-  }
-  return names;
+  for (const std::string& name : names)
+    if (std::none_of(known.begin(), known.end(),
+                     [&](const std::string& row) { return report::is_named(row, name); }))
+      refuse_name(name, support::closest(name, known));
 }
 
 constexpr std::size_t most_paths = 12;  // of those printed
@@ -320,7 +311,8 @@ int gradcheck_command(int argc, char** argv) {
                             "leave out the other names");
     return explain_element(explain, seed, json);
   }
-  const std::vector<std::string> names = names_of(options.arguments());
+  const std::vector<std::string>& names = options.arguments();
+  require_names(names);
   if (!against.empty()) {
     if (names.size() != 1)
       support::refuse_usage("--against needs the one op that the program computes",
