@@ -9,7 +9,6 @@
 #include "examples/page/engine/sizes.h"
 #include "examples/support/text.h"
 #include "nn/io/checksum.h"
-#include "nn/io/utf8.h"
 #include "nn/text/tokenizer_json.h"
 
 namespace fledge::train {
@@ -182,52 +181,18 @@ constexpr std::int64_t version = 7;
 constexpr const char* readers[] = {"d6f5763", "5ec600d",
                                    "e6fb47a"};  // of versions 4 (and below) to 6
 
-// A path may have any bytes, but a string of JSON is UTF-8. Other bytes, and %, are saved as %FF.
-std::string encoded(std::string_view path) {
-  std::string text;
-  for (std::size_t at = 0; at < path.size();) {
-    const CodePoint point = code_point_at(path, at);
-    for (const char byte : path.substr(at, point.bytes))
-      if (point.valid && byte != '%')
-        text += byte;
-      else
-        text += "%" + hexadecimal(static_cast<unsigned char>(byte)).substr(14);
-    at += point.bytes;
-  }
-  return text;
+// Names as JSON has them: one as a string ("": the built-in text), several as an array.
+Json saved_names(const std::vector<std::string>& names) {
+  return names.size() > 1 ? Json(names) : Json(names.empty() ? "" : names[0]);
 }
 
-std::string decoded(const JsonValue& json) {
-  const std::string text = json.string();
-  std::string path;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] != '%') {
-      path += text[at];
-      continue;
-    }
-    const std::string digits = text.substr(at + 1, 2);
-    const std::optional<std::uint64_t> byte = unsigned_number(digits, 16);
-    if (!byte || digits.size() != 2) json.fail("must have two hexadecimal digits after each %");
-    path += static_cast<char>(*byte);
-    at += 2;
-  }
-  return path;
-}
-
-// One path as a string ("": the built-in text), several as an array.
-Json saved_paths(const std::vector<std::string>& paths) {
-  std::vector<std::string> all;
-  for (const std::string& path : paths) all.push_back(encoded(path));
-  return all.size() > 1 ? Json(all) : Json(all.empty() ? "" : all[0]);
-}
-
-std::vector<std::string> read_paths(const JsonValue& json) {
-  std::vector<std::string> paths;
+std::vector<std::string> read_names(const JsonValue& json) {
+  std::vector<std::string> names;
   if (json.is_array())
-    json.each_item([&](const JsonValue& path) { paths.push_back(decoded(path)); });
-  else if (const std::string path = decoded(json); !path.empty())
-    paths.push_back(path);
-  return paths;
+    json.each_item([&](const JsonValue& name) { names.push_back(name.string()); });
+  else if (!json.string().empty())
+    names.push_back(json.string());
+  return names;
 }
 
 void require_heads(Dim width, Dim heads, bool is_rotary) {
@@ -518,7 +483,7 @@ MarkTokens saved_marks(const Tokenizer& tokenizer) {
 std::string config_text(const RunConfig& config, const Json::Members& notes) {
   TrainConfig settings = config.settings;
   const Json::Members own{{"version", version},
-                          {"text", saved_paths(config.settings.texts)},
+                          {"text", saved_names(config.settings.texts)},
                           {"text_bytes", config.text_bytes},
                           {"text_hash", hexadecimal(config.text_hash)},
                           {"file_bytes", config.settings.file_bytes},
@@ -549,7 +514,7 @@ RunConfig run_config(const ModelConfig& config) {
   train_options(settings).load(own["run"]);
   if (settings.training.schedule.warmup > settings.training.schedule.steps)
     own["run"].fail("must have a warm-up within its steps");
-  settings.texts = read_paths(own["text"]);
+  settings.texts = read_names(own["text"]);
   own["file_bytes"].each_item([&](const JsonValue& bytes) {
     settings.file_bytes.push_back(bytes.integer(0, std::int64_t{1} << 53));
   });
