@@ -15,15 +15,14 @@ namespace fledge {
 
 namespace {
 
-// The most logits that are computed at a time, unless a single window has more: 512 MB. The loss does
-// not depend on the number of windows.
-constexpr Dim most_logits = Dim{1} << 27;
+// At most 12 windows are computed at a time, and fewer where their logits would need more than 512 MB.
+// The loss does not depend on the number of windows.
+constexpr Dim most_windows = 12, most_logits = Dim{1} << 27;
 
 /// What models are measured on, and how.
 struct Measure {
   std::string file;  // another text
   bool has_file = false, skip_unknown = false, is_side_by_side = false, compares = false;
-  std::int64_t batch = 12;
   TextForm form = TextForm::text;
 };
 
@@ -98,8 +97,9 @@ Measured measured(const std::string& folder, const Measure& how) {
                                   " was held out" + whose,
                               "name another text: fledge eval DIR FILE");
   const LanguageModelSizes& sizes = trained.model.sizes;
-  const Dim fitting = std::max<Dim>(1, most_logits / (sizes.context * sizes.vocabulary));
-  found.loss = mean_loss(trained.model, found.text, std::min(how.batch, fitting), 0,
+  const Dim windows =
+      std::clamp<Dim>(most_logits / (sizes.context * sizes.vocabulary), 1, most_windows);
+  found.loss = mean_loss(trained.model, found.text, windows, 0,
                          how.is_side_by_side ? 0 : sizes.context / 2);
   if (!std::isfinite(found.loss)) refuse_numbers(trained, found.text.tokens);
   return found;
@@ -179,8 +179,6 @@ int eval_command(int argc, char** argv) {
               "windows do not overlap: the first tokens of each have no history");
   options.add("--skip-unknown", "", how.skip_unknown,
               "leave out of FILE what was not in the training text");
-  options.add("--batch", "N", how.batch, "windows at a time", {1, 1e6});
-  options.also_known_as("--batch-size");
   add_text_form(options, how.form);
   options.threads();
   options.add("--json", "", json, "one object on stdout");

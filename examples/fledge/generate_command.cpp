@@ -34,7 +34,7 @@ struct GenerateConfig {
   bool is_random_seed = false;  // --seed was not given
   bool probs = false, attention = false;
   HeadChoice heads;  // of --attention
-  bool json = false, raw = false;
+  bool json = false;
 };
 
 /// Throws UsageError for options that exclude each other.
@@ -98,7 +98,6 @@ GenerateConfig generate_config(int argc, char** argv) {
   options.group("Output");
   options.add("--json", "", config.json,
               "one JSON object a text; with what --attention, --probs and --why found");
-  options.add("--raw", "", config.raw, "write control characters as they are, also to a terminal");
   add_text_form(options, config.form);
   options.threads();
   options.help_shows({"--tokens-out", "--samples", "--stop", "--temperature", "--top-p", "--seed",
@@ -125,7 +124,7 @@ struct Task {
   std::vector<Dim> ids;    // the first token of a text where it is needed, then the prompt
   bool is_prompt = false;  // the last of ids is a token of the prompt
   const Tokenizer& tokenizer = trained.tokenizer();
-  bool raw = config.raw || !support::is_terminal(stdout);
+  bool raw = !support::is_terminal(stdout);
   int columns = support::terminal_width(stdout);
   support::Paint paint{support::colour_wanted(stdout)};
 

@@ -52,34 +52,13 @@ support::LinePlot comparison_of(const std::vector<RunCurves>& runs) {
 /// The text that the best loss is measured on.
 const char* best_of(const RunCurves& run) { return run.held_out.empty() ? "training" : "held-out"; }
 
-std::string as_json(const std::vector<RunCurves>& runs) {
-  const auto points = [](const RunCurves::Points& curve) {
-    std::vector<Json> pairs;
-    for (const auto& [step, loss] : curve) pairs.emplace_back(std::vector<double>{step, loss});
-    return pairs;
-  };
-  std::vector<Json> objects;
-  for (const RunCurves& run : runs) {
-    const auto best = run.best();
-    objects.push_back(Json::object({{"folder", run.name},
-                                    {"best_step", best->first},
-                                    {"best_loss", best->second},
-                                    {"best_of", best_of(run)},
-                                    {"guessing", run.guessing},
-                                    {"counting", run.counting},
-                                    {"training", points(run.training)},
-                                    {"held_out", points(run.held_out)}}));
-  }
-  return Json::object({{"runs", objects}}).text() + "\n";
-}
-
 /// The steps of all runs.
 support::Rows rows_of(const std::vector<RunCurves>& runs) {
   support::Rows rows({"folder", "step", "loss", "held_out_loss", "lr", "grad_norm"});
   for (const RunCurves& run : runs)
-    for (const std::vector<std::string>& step : run.steps) {
+    for (const std::vector<std::optional<double>>& step : run.steps) {
       std::vector<support::Cell> cells{run.name};
-      cells.insert(cells.end(), step.begin(), step.end());
+      for (const std::optional<double>& number : step) cells.emplace_back(Json(number), "");
       rows.add(cells);
     }
   return rows;
@@ -104,15 +83,13 @@ std::string best_table(const std::vector<RunCurves>& runs, support::Paint paint)
 }  // namespace
 
 int plot_command(int argc, char** argv) {
-  std::int64_t height = 12;
-  bool has_log_axis = false, json = false, csv = false;
+  constexpr int height = 12;
+  bool json = false, csv = false;
   support::Options options("fledge plot", "The losses of finished runs, as a plot.");
   options.arguments("DIR", 1, 26);
   options.example("fledge plot run", "training and held-out loss of a run");
   options.example("fledge plot run other", "two runs in one plot");
-  options.add("--rows", "N", height, "height of the plot", {4, 100});
-  options.add("--log", "", has_log_axis, "each power of ten steps gets the same room");
-  options.add("--json", "", json, "the points as one JSON object on stdout");
+  options.add("--json", "", json, "the steps as one JSON array on stdout: the rows of --csv");
   options.add("--csv", "", csv, "the steps as CSV on stdout: folder, step, losses, lr, grad_norm");
   options.parse(argc, argv);
   if (json && csv)
@@ -120,16 +97,15 @@ int plot_command(int argc, char** argv) {
 
   std::vector<RunCurves> runs;
   for (const std::string& folder : options.arguments()) runs.push_back(read_curves(folder));
-  support::LinePlot plot = runs.size() == 1 ? train::plot_of(runs[0]) : comparison_of(runs);
-  plot.has_log_axis = has_log_axis;
+  const support::LinePlot plot = runs.size() == 1 ? train::plot_of(runs[0]) : comparison_of(runs);
   const support::Paint paint{support::colour_wanted(stdout)};
   std::string text;
   if (json) {
-    text = as_json(runs);
+    text = rows_of(runs).json().text() + "\n";
   } else if (csv) {
     text = rows_of(runs).csv();
   } else {
-    text = support::plot_text(plot, support::terminal_width(stdout), static_cast<int>(height),
+    text = support::plot_text(plot, support::terminal_width(stdout), height,
                               support::unicode_wanted(), paint);
     if (runs.size() > 1) text += "\n" + best_table(runs, paint);
     if (std::any_of(runs.begin(), runs.end(),

@@ -55,12 +55,6 @@ class PlotAxes {
   }
 
   bool is_empty() const { return ys.low > ys.high; }
-  /// From 0, left, to 1, right.
-  double x_share(double x) const {
-    if (!plot_.has_log_axis) return xs.share(x);
-    const auto scaled = [](double value) { return std::log(std::max(value, 1.0)); };
-    return Extent{scaled(xs.low), scaled(xs.high)}.share(scaled(x));
-  }
   /// From 0, above, to 1, below.
   double y_share(double y) const { return 1 - ys.share(cut_at_top(y)); }
   double cut_at_top(double y) const { return plot_.top ? std::min(y, *plot_.top) : y; }
@@ -89,7 +83,7 @@ void draw(const LinePlot::Curve& curve, const std::string& mark, const PlotAxes&
   std::vector<double> sums(width), counts(width);
   for (const auto& [x, y] : curve.points) {
     if (!PlotAxes::can_be_drawn(x, y)) continue;
-    const std::size_t column = index_of(axes.x_share(x), width);
+    const std::size_t column = index_of(axes.xs.share(x), width);
     sums[column] += axes.cut_at_top(y);
     ++counts[column];
   }
@@ -267,7 +261,7 @@ std::string plot_text(const LinePlot& plot, int columns, int rows, bool unicode,
   }
   std::vector<std::string> axis(width, unicode ? "─" : "-");
   if (plot.best) {
-    const std::size_t best = index_of(axes.x_share(*plot.best), width);
+    const std::size_t best = index_of(axes.xs.share(*plot.best), width);
     if (plot.is_worse_after)
       std::fill(axis.begin() + std::ptrdiff_t(best), axis.end(), unicode ? "░" : "#");
     axis[best] = unicode ? "▲" : "^";

@@ -38,7 +38,6 @@ struct LinePlot {
   std::vector<Level> levels{};
   std::optional<double> best{};    // an x that is marked on the axis
   bool is_worse_after = false;     // the axis after `best` is shaded
-  bool has_log_axis = false;       // of x, which must be at least 1 then
   std::optional<double> top = {};  // larger values are drawn at the upper edge
 };
 

@@ -134,6 +134,7 @@ std::string Rows::csv() const {
     for (std::size_t i = 0; i < row.size(); ++i) {
       const auto* const text = std::get_if<std::string>(&row[i]);
       fields[i] = text ? *text : std::get<0>(row[i]).text();
+      if (!text && fields[i] == "null") fields[i] = "";
     }
     lines += csv_row(fields);
   }

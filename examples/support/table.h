@@ -84,7 +84,7 @@ class Rows {
   /// An array of objects.
   fledge::Json json() const;
   /// Comma-separated values (RFC 4180; rows end with \n), the keys first. Bytes that are not UTF-8
-  /// are written like \xff.
+  /// are written like \xff, and null is an empty field.
   std::string csv() const;
   /// A Table.
   std::string text(int columns, Paint paint = {}) const {

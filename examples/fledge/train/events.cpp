@@ -111,9 +111,10 @@ void add_event(RunCurves& run, const JsonValue& event) {
     run.overfits_since = event["since"].number();
   } else if (type == "step" || type == "eval") {
     if (type == "step") {
-      std::vector<std::string>& row = run.steps.emplace_back();
+      std::vector<std::optional<double>>& row = run.steps.emplace_back();
       for (const char* name : {"step", "loss", "held_out_loss", "lr", "grad_norm"})
-        row.push_back(event.find(name).is_null() ? "" : event[name].shown());
+        row.push_back(event.find(name).is_null() ? std::nullopt
+                                                 : std::optional(event[name].number()));
     }
     const char* const key = type == "step" ? "loss" : "held_out_loss";
     if (event[key].is_null()) return;  // a loss that is not finite

@@ -85,9 +85,9 @@ struct RunCurves {
 
   std::string name, token;  // the folder; "character"
   Points training, held_out;
-  /// Of each step that was logged: step, loss, held-out loss, learning rate, norm of the gradients,
-  /// as the log has them; "" for a number that is missing or not finite.
-  std::vector<std::vector<std::string>> steps;
+  /// Of each step that was logged: step, loss, held-out loss, learning rate, norm of the gradients;
+  /// none for a number that is missing or not finite.
+  std::vector<std::vector<std::optional<double>>> steps;
   std::optional<double> guessing;        // ln V
   std::vector<double> counting;          // of tables with 0, 1, … tokens of history
   std::optional<double> overfits_since;  // a step, as the run said it

@@ -171,9 +171,8 @@ TEST_CASE("terminals: no word of a user reaches one raw, in names, in texts and 
     CHECK(shown.out.find_first_of("\x1b\x07\xc2\xe2") == std::string::npos);
   }
   CHECK_THAT(run_on_terminal(with_program(drawn)).out, StartsWith("\\x1b[2J"));
-  // Through a pipe, and with --raw, a text goes as it is.
+  // Through a pipe a text goes as it is.
   const std::string piped = fledge_says(drawn).out;
   CHECK_THAT(piped, StartsWith("\x1b[2J"));
-  CHECK(run_on_terminal(with_program(drawn + Words{"--raw"})).out == piped);
   CHECK(strict_json(fledge_says(drawn + Words{"--json"}).out)["prompt"].string() == "\x1b[2J");
 }

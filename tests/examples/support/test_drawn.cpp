@@ -70,9 +70,6 @@ TEST_CASE("plot_text: no line is wider than asked; what is too large or no numbe
   plot.curves[0].points = {{1, NAN}};
   CHECK(plot_text(plot, 17, 5, false).empty());
   CHECK(plot_text({}, 16, 5, false).empty());
-  plot.curves[0].points = {{1, 1}, {10, 1}, {100, 1}};
-  plot.has_log_axis = true;
-  CHECK(testing::lines_of(plot_text(plot, 18, 3, false)).at(1) == "     |o    o    o");
 }
 
 TEST_CASE("attention_map: every limit of the shades, and what is no weight") {
