@@ -154,7 +154,7 @@ std::string training_file(const Folder& folder) {
   const Corpus corpus = train::usable_corpus(train::text_of_run(run.config, folder.path()),
                                              settings, &run.config.tokenizer);
   return support::with_advice(
-      "name the folder of a run that fledge train has saved",
+      "leave out --training",
       [&] {
         Trainer trainer(LanguageModel(settings.sizes, InitialWeights::none()), corpus.train,
                         settings.training);
@@ -207,19 +207,7 @@ int export_command(int argc, char** argv) {
   std::map<std::string, std::string> metadata{{"format", "pt"}};
   if (trained.step > 0) metadata["step"] = std::to_string(trained.step);
   NamedFiles files{{weights_name, stored_bytes(named_weights(trained.model, &type), metadata)}};
-  if (training) {
-    const Recipe& trains = trained.run.settings.sizes.recipe;
-    if (family == Family::none || trains.tie_qk ||
-        !(words_of_none(recipe).empty() && words_of_none(trains.learned).empty()))
-      throw support::InputError(
-          "continue_training.py has a whole GPT-2, Llama or Starcoder2 whose weights all learn: "
-          "this run is of another",
-          "leave out --training");
-    if (!trained.has_run())
-      throw support::InputError(support::quoted(path) + " has no run of fledge train",
-                                "leave out --training");
-    files.emplace_back("training.safetensors", training_file(Folder(path)));
-  }
+  if (training) files.emplace_back("training.safetensors", training_file(Folder(path)));
   support::with_advice("a model's folder is made by: fledge train FILE -o DIR", [&] {
     for (auto& file : text_files(trained, of_torch[as], Folder(path)))
       files.push_back(std::move(file));
