@@ -88,8 +88,9 @@ lessons:
 	@.ci/lessons $(BUILD)
 
 page: page-engine
-	$(built) lessons course_page birds fledge_command
-	@book=$$(.ci/book $(BUILD)) && $(BUILD)/course_page -o $(BUILD)/fledge.html $$book
+	$(built) lessons birds fledge_command
+	@.ci/book $(BUILD) >$(BUILD)/book.jsonl
+	@$(BUILD)/birds --page $(BUILD)/fledge.html --book $(BUILD)/book.jsonl >/dev/null
 	@echo 'The page is in $(BUILD)/fledge.html: open it in a browser.'
 
 # Without the compiler for it, which may not be there to install, the page is made without it.

@@ -20,13 +20,14 @@ void print(const std::string& text) {
 }
 
 int run(int argc, char** argv) {
-  std::string page;
+  std::string page, book;
   std::uint64_t seed = 1;
   support::Options options("birds",
                            "Makes 'walk' look at 'birds': by hand, by learning, in a text.");
   options.add("--seed", "N", seed, "of the text model's weights and batches");
   options.add("--page", "FILE", page,
               "an HTML page in which the text model learns in front of you");
+  options.add("--book", "FILE", book, "of --page: lessons, a line of JSON each (make page)");
   options.example("birds", "the story, in colour on a terminal");
   options.example("birds --seed 7", "another run of part 3");
   options.parse(argc, argv);
@@ -36,7 +37,10 @@ int run(int argc, char** argv) {
           "a page has no seed above " + std::to_string(fledge::page::largest_seed),
           "use a smaller --seed, or leave --page out");
     fledge::page::require_place(page);
+  } else if (!book.empty()) {
+    support::refuse_usage("--book needs --page", "name the file of the page too");
   }
+  const std::vector<std::string> lessons = birds::read_book(book);
   const support::Paint paint{support::colour_wanted(stdout)};
 
   print(birds::introduction());
@@ -47,7 +51,8 @@ int run(int argc, char** argv) {
   const report::ModelProof proof = report::check_model(text.state, seed);
   print(birds::words(proof, paint));
   if (!page.empty())
-    for (const std::string& sentence : fledge::page::write_page(page, birds::live_page(text)))
+    for (const std::string& sentence :
+         fledge::page::write_page(page, birds::live_page(text, lessons)))
       support::say(stderr, sentence);
 
   if (proof.differences.ok && proof.dual.ok) return 0;

@@ -1,10 +1,27 @@
 #include "examples/birds/live_page.h"
 
 #include "examples/support/built_in_text.h"
+#include "nn/io/files.h"
 
 namespace fledge::birds {
 
-page::Page live_page(const TextStory& story) {
+std::vector<std::string> read_book(const std::string& path) {
+  std::vector<std::string> book;
+  if (path.empty()) return book;
+  const std::string text = read_file(path);
+  for (const std::string_view line : lines_of(text)) {
+    book.emplace_back(line);
+    try {
+      const JsonValue lesson = read_json(book.back());
+      for (const char* key : {"name", "title", "question"}) lesson[key].string();
+    } catch (const FormatError& error) {
+      throw FormatError(path + ", lesson " + std::to_string(book.size()) + ": " + error.what());
+    }
+  }
+  return book;
+}
+
+page::Page live_page(const TextStory& story, const std::vector<std::string>& book) {
   page::Page page;
   page.title = "Where does \u201cwalk\u201d look?";
   page.text = support::built_in_text();
@@ -21,6 +38,7 @@ page::Page live_page(const TextStory& story) {
           "hundred small steps it knows which words may follow \u201cwalk\u201d, but not whose "
           "walk it is. Then it turns to the animal.",
       .pairs = {{"birds", "cats"}}};
+  page.book = book;
   const TextStory::Completed& said = story.completed.at(1);  // of the same sentence
   page.look = {{"start", "birds", "sometimes", "walk"},
                {story.pattern_after.end() - 4, story.pattern_after.end()},

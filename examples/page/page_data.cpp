@@ -102,7 +102,6 @@ Json page_json(const Page& page) {
                                                {"sentence", page.story.sentence},
                                                {"goes_on", page.story.goes_on},
                                                {"pairs", page.story.pairs}})},
-                       {"triangle", page.triangle},
                        {"book", page.book},
                        {"losses", thinned(page.losses)},
                        {"held_out", thinned(page.held_out)},

@@ -46,7 +46,6 @@ struct Page {
   Json settings;            // settings_json()
   Story story;
   Look look;
-  Json triangle;                  // of the course; null: the page has none
   std::vector<std::string> book;  // the lessons of the course in their order, each a JSON text
   // Of a recorded run. Without one the page trains from step 0.
   std::string run;  // the bytes of a run.safetensors with the kept weights

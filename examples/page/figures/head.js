@@ -216,10 +216,8 @@ function headFigure(node, spec) {
   const drawPath = (weights) => {
     path.push(placeOf(weights));
     const [cx, cy] = path.at(-1);
-    track.replaceChildren(svgElement("path", {class: "area", d: "M" + corners.join("L") + "Z"}),
-      ...spec.words.map((word, j) => plotText(corners[j][0], j === 0 ? 18 : 474, word,
-        {class: "corner", "text-anchor": ["middle", "start", "end"][j]})),
-      lineThrough(path), svgElement("circle", {class: "drag", r: 11, cx, cy}));
+    track.replaceChildren(...triangleBack(spec.words), lineThrough(path),
+      svgElement("circle", {class: "drag", r: 11, cx, cy}));
   };
   const climb = async (count) => {
     for (let step = 0; step < count && node.isConnected; ++step) {
