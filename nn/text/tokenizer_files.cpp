@@ -451,8 +451,15 @@ std::vector<std::pair<std::string, std::string>> tokenizer_files(const Tokenizer
   if (tokenizer.kind() == Tokens::word) return {};
   const std::vector<std::string> names = symbol_names(tokenizer);
   if (!can_be_expressed(names)) return {};
-  return {{"tokenizer.json", tokenizer_json_text(tokenizer, names)},
-          {"tokenizer_config.json", config_text(tokenizer, context)}};
+  std::vector<std::pair<std::string, std::string>> files{
+      {"tokenizer.json", tokenizer_json_text(tokenizer, names)},
+      {"tokenizer_config.json", config_text(tokenizer, context)}};
+  if (tokenizer.kind() != Tokens::bpe) return files;
+  std::string merges = "#version: 0.2\n";
+  for (const std::string& line : merge_lines(tokenizer, names)) merges.append(line).append("\n");
+  files.emplace_back("vocab.json", vocabulary_json(names).text() + "\n");
+  files.emplace_back("merges.txt", std::move(merges));
+  return files;
 }
 
 }  // namespace fledge

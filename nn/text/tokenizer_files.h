@@ -41,6 +41,7 @@ std::optional<Tokenizer> read_tokenizer_files(const Folder& folder);
 /// - tokenizer.json, if the tokenizer can be expressed exactly:
 ///   bpe: a model BPE with ByteLevel, as GPT-2's. byte: the same without merges.
 ///   character: a model WordLevel, every character cut off.
+/// - vocab.json and merges.txt, for bpe.
 /// - tokenizer_config.json, if there is a tokenizer.json. `context` is the most tokens of a text.
 ///
 /// These cannot be expressed, and give no file: words, because the symbol of a punctuation mark
