@@ -99,8 +99,8 @@ Measured measured(const std::string& folder, const Measure& how) {
   const LanguageModelSizes& sizes = trained.model.sizes;
   const Dim windows =
       std::clamp<Dim>(most_logits / (sizes.context * sizes.vocabulary), 1, most_windows);
-  found.loss = mean_loss(trained.model, found.text, windows, 0,
-                         how.is_side_by_side ? 0 : sizes.context / 2);
+  found.loss =
+      mean_loss(trained.model, found.text, windows, 0, how.is_side_by_side ? 0 : sizes.context / 2);
   if (!std::isfinite(found.loss)) refuse_numbers(trained, found.text.tokens);
   return found;
 }

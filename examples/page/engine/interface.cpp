@@ -31,7 +31,7 @@ namespace fledge {
 namespace {
 
 struct Run {
-  std::string name;  // of the text's file, as run.safetensors has it: with %25 for %
+  std::string name;  // of the text's file
   std::uint64_t text_bytes = 0, text_hash = 0;
   CorpusOptions reading;
   Corpus corpus;
@@ -301,8 +301,8 @@ std::uint32_t fledge_new(std::uint32_t text_bytes, std::uint32_t settings_bytes)
   while (s.training.batch > 1 && !fits_page(s.sizes, s.training.batch)) s.training.batch /= 2;
   require<ValueError>(fits_page(s.sizes, s.training.batch), "page", too_large);
   Rng rng(s.training.seed);
-  return take(json.has("name") ? replaced(json["name"].string(), '%', "%25") : "", text, s,
-              std::move(corpus), LanguageModel(s.sizes, rng), true);
+  return take(json.has("name") ? json["name"].string() : "", text, s, std::move(corpus),
+              LanguageModel(s.sizes, rng), true);
 }
 
 std::uint32_t fledge_step(std::uint32_t count) {

@@ -174,7 +174,7 @@ TEST_CASE("fledge train: the losses that are shown are those of the model, with 
     const std::vector<StrictJson> events = json_lines(result.out);
     const bool holds_out = how[0] != "--valid";
     const fledge::Corpus read = fledge::read_corpus(small_text(), {.valid = holds_out ? 0.1 : 0});
-    const double loss = fledge::mean_loss(fledge::load_trained(run).model, read.train, 2, 120);
+    const double loss = fledge::mean_loss(fledge::load_trained(run).model, read.train, 2, 120, 8);
     CHECK(events.back()["train_loss"].number() == Approx(loss).epsilon(1e-12));
     CHECK(events.back()["model_step"].number() == 20);
     int evaluations = 0;

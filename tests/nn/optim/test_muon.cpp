@@ -141,8 +141,8 @@ TEST_CASE("Muon: settings and moments that make no sense are refused, and change
   for (const double wrong : {-0.5, 1.5, quiet_nan})
     CHECK(refuses<ValueError>([&] { AdamW({p}, {}, {wrong}, {{6}}); }, "AdamW", "[0, 1]"));
   if (sizeof(Real) == sizeof(float))  // infinite there
-    CHECK(refuses<ValueError>(made({.rate = 1, .decay = 2e38, .times = 5}, {6}),
-                              "AdamW: the rate"));
+    CHECK(
+        refuses<ValueError>(made({.rate = 1, .decay = 2e38, .times = 5}, {6}), "AdamW: the rate"));
   AdamW muon = made({}, {6})(), adamw = made({}, {})();
   p.set_grad(uniform({2, 6}, 3));
   q.set_grad(uniform({2}, 4));
