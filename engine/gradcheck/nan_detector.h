@@ -14,7 +14,7 @@ namespace fledge {
 
 /// While it lives, it inspects every value that this thread records and every gradient that a rule
 /// returns, and keeps the first infinity or NaN. attention_scores() puts −∞ in hidden positions, which
-/// is a finding too; models use attention(), which does not. At most one detector per thread.
+/// is a finding too; models train with attention(), which does not. At most one detector per thread.
 class NanDetector : public GraphObserver {
  public:
   struct Finding {

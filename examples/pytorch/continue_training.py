@@ -126,7 +126,7 @@ class Learner:
 
     @torch.no_grad()
     def evaluate(self, text):
-        """The mean loss over every token of a text, each predicted once."""
+        """The mean loss over every token of a text, each counted once (mean_loss in nn/train)."""
         self.model.eval()
         windows, batch = evaluation_windows(text, self.settings["context"]), self.settings["batch"]
         total = torch.zeros((), dtype=torch.double)

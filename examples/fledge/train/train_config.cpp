@@ -177,9 +177,9 @@ support::Options train_options(TrainConfig& config) {
 
 namespace {
 
-constexpr std::int64_t version = 7;
-constexpr const char* readers[] = {"d6f5763", "5ec600d",
-                                   "e6fb47a"};  // of versions 4 (and below) to 6
+constexpr std::int64_t version = 8;
+constexpr const char* readers[] = {"d6f5763", "5ec600d", "e6fb47a",
+                                   "ffa45b0"};  // of versions 4 (and below) to 7
 
 // Names as JSON has them: one as a string ("": the built-in text), several as an array.
 Json saved_names(const std::vector<std::string>& names) {

@@ -20,7 +20,7 @@
 
 namespace fledge::train {
 
-/// Windows of the held-out text that an evaluation reads while the run lasts.
+/// Windows of the held-out text that an evaluation reads while the run lasts. They overlap by half.
 inline constexpr Dim evaluated_windows = 480;
 /// Windows of the training text that it reads beside them. Fewer: this loss chooses no model.
 inline constexpr Dim training_windows = 120;

@@ -233,7 +233,7 @@ std::string option_text(const T&) {
 }
 
 // The settings in run.safetensors, as `fledge train` writes them (examples/fledge/train/train_config).
-constexpr std::int64_t settings_version = 7;
+constexpr std::int64_t settings_version = 8;
 
 std::string settings_text(const Run& r) {
   Settings s{r.reading, r.model.sizes, r.trainer->options()};

@@ -36,7 +36,8 @@ std::uint32_t fledge_new(std::uint32_t text_bytes, std::uint32_t settings_bytes)
 /// loss before the step, norm of the gradient and learning rate, 4 f64. Bytes: 32 a step.
 std::uint32_t fledge_step(std::uint32_t count);
 /// The mean loss of the shown weights in nats per token, over the training text (0) or the held-out
-/// text (1). `windows`: at most so many windows; 0: all. NaN without a held-out text.
+/// text (1), as Trainer::loss_on(). `windows`: at most so many windows; 0: all. NaN without a
+/// held-out text.
 double fledge_loss(std::uint32_t held_out, std::uint32_t windows);
 /// Losses to compare with, which depend on the text alone. Output: JSON
 /// {"guessing", "tables": [of 0, 1, 2, 3 tokens of history], "floor": null for a stream}.

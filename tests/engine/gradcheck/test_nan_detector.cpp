@@ -35,6 +35,7 @@ TEST_CASE("NanDetector: the op that made the number is named, and none where all
   const Array three({2, 3, 2}, {1, 2, 3, 4, 5, 6, 6, 5, 4, 3, 2, 1});
   const Tensor p = parameter(Array({2}, {1, 2})), one = parameter(Array::ones({1, 1})),
                endless = parameter(Array({1, 1}, {infinity}));
+  const Tensor column = parameter(Array::ones({2, 1}));
   const Mask no_keys = padding({2, 0});
   const std::vector<Tensor> twice{endless, endless};
   const auto attend = [&](const Mask& mask) {
@@ -52,6 +53,7 @@ TEST_CASE("NanDetector: the op that made the number is named, and none where all
       {"log", [&] { log(p - p); }},
       {"exp", [&] { exp(p * 1000.0) * 0.0; }},  // 0·∞ comes second
       {"attention_scores", [&] { attention_scores(endless, one, causal()); }},
+      {"attention_scores", [&] { attention_scores(column, column, causal()); }},  // −∞: hidden
       {"concat", [&] { concat(twice, 0); }},  // records a list of edges
   };
   for (std::size_t i = 0; i < cases.size(); ++i) {
