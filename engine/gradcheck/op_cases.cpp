@@ -188,7 +188,7 @@ OpFunction rotated_by_halves(Dim D, Dim heads, Dim first, double base = 10000) {
   return [=](In x) {
     std::vector<Tensor> parts;
     for (Dim begin = 0; begin < heads * D; begin += D)
-      parts.push_back(turned(slice(x[0], -1, begin, begin + D), first, base));
+      parts.push_back(rotated_by_angles(slice(x[0], -1, begin, begin + D), first, base));
     parts.push_back(slice(x[0], -1, heads * D, x[0].dim(-1)));
     return concat(parts, -1);
   };
@@ -302,12 +302,13 @@ Tensor softmax_of_visible(const Tensor& x, const Mask& mask, const Tensor& sink)
   return e / (sum(e, {-1}, true) + (sink.exists() ? exp(sink) : sees_none));
 }
 
-Tensor turned(const Tensor& x, Dim first, double base) {
+Tensor rotated_by_angles(const Tensor& x, Dim first, double base) {
   const Dim T = x.dim(-2), half = x.dim(-1) / 2;
   std::vector<double> cosines, sines;
   for (Dim i = 0; i < T * half; ++i) {
     const double share = static_cast<double>(i % half) / static_cast<double>(half);
-    const double angle = static_cast<double>(first + i / half) / std::pow(base, share);
+    const Dim position = first + i / half;
+    const double angle = static_cast<double>(position) / std::pow(base, share);
     cosines.push_back(std::cos(angle)), sines.push_back(std::sin(angle));
   }
   const Tensor a = slice(x, -1, 0, half), b = slice(x, -1, half, 2 * half);

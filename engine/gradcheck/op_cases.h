@@ -106,7 +106,7 @@ Array table_of(const Mask& mask, const Shape& scores);
 Tensor softmax_of_visible(const Tensor& x, const Mask& mask, const Tensor& sink = {});
 /// x (…, T, D), whose row t is turned by the angles (first + t)·base^(−2i/D): pairs (i, i + D/2) as
 /// complex numbers a + bi, times cos + i·sin.
-Tensor turned(const Tensor& x, Dim first = 0, double base = 10000);
+Tensor rotated_by_angles(const Tensor& x, Dim first = 0, double base = 10000);
 /// x / √(mean(x²) + eps) over the last axis.
 Tensor of_unit_size(const Tensor& x, double eps = 1e-5);
 /// attention() with its table of weights, from products, exp and sums: the reference of its rows.

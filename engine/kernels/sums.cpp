@@ -53,13 +53,10 @@ double sum_of_squares(const Real* x, Dim n) {
   return partial[0];
 }
 
-// x − x is 0, or NaN for ∞ and NaN; a sum with a NaN is one.
+// 0·x is 0, or NaN for ∞ and NaN; a sum with a NaN is one.
 bool all_finite(const Real* x, Dim n) {
   Vec zeros = splat(Real(0));
-  by_vectors(n, [&](Dim i, Dim count) {
-    const Vec v = load(x + i, count);
-    zeros += v - v;
-  });
+  by_vectors(n, [&](Dim i, Dim count) { add_product(zeros, splat(Real(0)), load(x + i, count)); });
   return !isnan(sum_of(zeros));
 }
 

@@ -142,7 +142,7 @@ void AdamW::step() {
   const PoolVector<Real*> numbers = writable_numbers(parameters_);
   struct Update {
     Real *m = nullptr, *v = nullptr;  // null for a matrix
-    Real decay, rate, root2;
+    Real decay = Real(0), rate = Real(0), root2 = Real(0);
   };
   PoolVector<Update> updates(parameters_.size());
   PoolVector<Array> momenta(parameters_.size()), steps(parameters_.size());  // of matrices
@@ -157,7 +157,7 @@ void AdamW::step() {
       momenta[p] = zip("AdamW", m, parameters_[p].grad(), add);
       steps[p] = directions(zip("AdamW", momenta[p], parameters_[p].grad(), add), matrices_[p]);
     } else {
-      updates[p] = {m.write(), v.write(), Real(0), Real(0), Real(0)};
+      updates[p] = {m.write(), v.write()};
     }
   }
   const InterruptScope no_interrupt(nullptr);  // from here on all parameters are updated

@@ -57,7 +57,7 @@ struct ByHand {
     if (!is_rotary) x = x + slice(model.wpe.weight, 0, 0, ids.shape()[1]);
     const auto compared = [&](Tensor t) {  // a query or a key
       if (recipe.qk_norm == QueryKeyNorm::rms) t = of_unit_size(t);
-      return is_rotary ? turned(t, 0, recipe.rotary_base) : t;
+      return is_rotary ? rotated_by_angles(t, 0, recipe.rotary_base) : t;
     };
     const auto hidden = [&](const MLP& mlp, const Tensor& in) -> Tensor {
       const Tensor sums = mlp.c_fc(in),

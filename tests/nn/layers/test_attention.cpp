@@ -201,7 +201,9 @@ TEST_CASE("rotary positions: scores depend on the distance alone, and a norm com
             .value();
       };
       const Array expected = scores(0);
-      CHECK(close(scores(0), matmul_transposed(turned(q, 0, base), turned(k, 0, base)).value()));
+      CHECK(close(
+          scores(0),
+          matmul_transposed(rotated_by_angles(q, 0, base), rotated_by_angles(k, 0, base)).value()));
       for (const Dim first : {1, 17, 1000}) CHECK(close(scores(first), expected));
       // The turned keys differ, and so do scores at other distances.
       CHECK_FALSE(close(rotate(k, D, 1, 1, base).value(), rotate(k, D, 1, 0, base).value(), 1e-3));
