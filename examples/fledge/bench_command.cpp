@@ -364,7 +364,7 @@ std::vector<Row> generate_rows(const LanguageModelSizes& sizes, std::int64_t ste
 using Work = std::function<std::vector<Row>()>;
 using Sizes = std::vector<std::int64_t>;
 
-constexpr std::int64_t largest_size = 1 << 16;  // of one size
+constexpr std::int64_t largest_size = 1 << 20;  // of one size
 constexpr double most_numbers = 1 << 29;        // of all arrays together: 2 GB of floats
 const std::vector<std::string> op_names{"softmax", "layernorm", "gelu", "gelu_tanh"};
 const std::vector<std::string> gemm_kinds{"NN", "NT", "TN"};
