@@ -6,7 +6,6 @@
 
 #include "examples/page/base64.h"
 #include "examples/page/glossary.h"
-#include "examples/support/run_main.h"
 #include "nn/gpt/config.h"
 #include "nn/io/utf8.h"
 
@@ -91,7 +90,6 @@ Json page_json(const Page& page) {
   const bool is_text = first_not_utf8(page.text) == std::string::npos;
   const Json bytes = Json::object({{"base64", base64(page.text)}});
   return Json::object({{"title", page.title},
-                       {"version", support::version_of("fledge")},
                        {"text", is_text ? Json(page.text) : bytes},
                        {"settings", page.settings},
                        {"run", page.run.empty() ? Json() : Json(base64(page.run))},

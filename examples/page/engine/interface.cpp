@@ -101,7 +101,6 @@ Json run_json() {
                         {"width", sizes.width},
                         {"hidden", sizes.hidden_width()},
                         {"context", sizes.context},
-                        {"vocabulary", sizes.vocabulary},
                         {"kind", to_string(tokenizer.kind())},
                         {"lines", r.reading.reading == Reading::lines},
                         {"words", words_of(all)},
@@ -117,11 +116,20 @@ Json run_json() {
                         {"trains", r.trainer.has_value()}};
   if (r.trainer) {
     const TrainerOptions& options = r.trainer->options();
-    members.push_back({"step", r.trainer->steps_done()});
-    members.push_back({"steps", options.schedule.steps});
-    members.push_back({"batch", options.batch});
-    members.push_back({"rate", options.schedule.rate});
-    members.push_back({"seed", std::min(options.seed, std::uint64_t{1} << 53)});
+    const CosineSchedule& schedule = options.schedule;
+    const Json::Members of_training{
+        {"step", r.trainer->steps_done()},
+        {"steps", schedule.steps},
+        {"batch", options.batch},
+        {"rate", schedule.rate},
+        {"warmup", schedule.warmup},
+        {"decay", options.decay},
+        {"clip", options.clip},
+        {"beta2", options.beta2},
+        {"dropout", sizes.dropout},
+        {"optimizer", options.optimizer == Optimizer::muon ? "muon" : "adamw"},
+        {"seed", std::min(options.seed, std::uint64_t{1} << 53)}};
+    members.insert(members.end(), of_training.begin(), of_training.end());
   }
   return Json::object(members);
 }

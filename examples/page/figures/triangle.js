@@ -71,7 +71,7 @@ function trianglePart() {
   return element("div", {id: "triangle"},
     prose(`Take three invented vectors: ${named.join(", ")}. A row of attention has three ` +
       "shares that add up to 1: a point in this triangle. In a corner, walk looks at one word " +
-      "only. On a dashed line the product of its new vector with that of birds stays."),
+      "only. On a dashed line the product of its new vector with that of birds stays the same."),
     element("div", {class: "two"}, svg, element("div", {}, inWords,
       element("h3", {}, "Drag the point until"), element("ol", {id: "goals"}, items))));
 }

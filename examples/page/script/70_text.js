@@ -96,10 +96,9 @@ async function openRun(file) {
   model = await engine.load(await file.arrayBuffer(), page.text);
   model.baselines ??= baselines;
   const told = ["layers", "heads", "width", "hidden", "context", "batch", "rate", "steps", "seed",
-    "lines", "without", "forms", "bias", "freeze", "optimizer"].map(
-    (name) => [name, model[name]]);
-  const warmup = model.steps === page.settings.steps ? page.settings.warmup : undefined;
-  page.settings = {...page.settings, ...Object.fromEntries(told), tokens: model.kind, warmup};
+    "lines", "without", "forms", "bias", "freeze", "optimizer", "warmup", "decay", "clip", "beta2",
+    "dropout"].map((name) => [name, model[name]]);
+  page.settings = {...page.settings, ...Object.fromEntries(told), tokens: model.kind};
   page.notices = [];
   const {step = 1, steps = 1} = model;
   model.steps = Math.max(step, steps);

@@ -156,7 +156,7 @@ function verdictOn({label: text, choices, answer, others}, guess, lesson) {
   const isRight = guess === answer || (choices.length === 0 && Math.abs(g - a) <= near);
   const is = ([other]) => other === guess || numberOf(other) === g;
   const meant = Object.entries(others).find(is)?.[1] ?? others.other;
-  const name = lesson.guesses.length > 1 ? [rich(text, lesson), ": "] : [];
+  const name = lesson.guesses.length > 1 ? [rich(text.replace(/\?$/, ""), lesson), ": "] : [];
   const told = !guess ? ["it is ", element("b", {}, answer), "."] :
     isRight ? ["you guessed ", element("b", {}, guess), ", and it is ", answer, "."] :
       ["you guessed ", element("b", {}, guess), "; it is ", element("b", {}, answer),

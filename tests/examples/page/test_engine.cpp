@@ -144,8 +144,9 @@ TEST_CASE("page: what is not given is chosen as fledge train chooses it") {
 TEST_CASE("page: fledge opens a run that the page has saved, and the page goes on with it") {
   const std::string text(support::built_in_text()),
       settings = R"({"tokens":"character","steps":8,"without":["scale"],)"
-                 R"("forms":{"tied_qk":true},"freeze":["v"],"seed":7,"name":"100% birds.txt"})";
-  begin_run(text, settings);
+                 R"("forms":{"tied_qk":true},"freeze":["v"],"seed":7,"name":"100% birds.txt",)"
+                 R"("optimizer":"muon","decay":0.3,"clip":2,"dropout":0.05,"warmup":2})";
+  const JsonValue begun = begin_run(text, settings);
   fledge_step(3);
   const std::string file = output(fledge_save());
   const std::vector<float> weights = numbers<float>(fledge_weights());
@@ -169,7 +170,11 @@ TEST_CASE("page: fledge opens a run that the page has saved, and the page goes o
   CHECK(found == weights);
 
   put(file + text);
-  CHECK(read_json(output(fledge_load(length(file), length(text))))["step"].number() == 3);
+  const JsonValue loaded = read_json(output(fledge_load(length(file), length(text))));
+  CHECK(loaded["step"].number() == 3);
+  CHECK(loaded["optimizer"].string() == "muon");  // the page can begin such a run again
+  for (const char* name : {"rate", "warmup", "decay", "clip", "beta2", "dropout"})
+    CHECK(loaded[name].shown() == begun[name].shown());
   CHECK(numbers<double>(fledge_step(100)) == rest);
   CHECK(rest.size() == 4 * 5);
 
