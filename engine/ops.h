@@ -46,7 +46,7 @@ Tensor exp(const Tensor& x);
 Tensor log(const Tensor& x);
 Tensor sqrt(const Tensor& x);
 Tensor tanh(const Tensor& x);
-Tensor sin(const Tensor& x);
+Tensor sin(const Tensor& x);  // of sin and cos the last bit depends on the C library
 Tensor cos(const Tensor& x);
 /// eˣ − 1 and log(1 + x), with all digits for small x.
 Tensor expm1(const Tensor& x);
@@ -162,7 +162,8 @@ Tensor attention(const Tensor& qkv, HeadCount heads, const Mask& mask, const Ten
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, HeadCount heads,
                  const Mask& mask, const Tensor& sink = {});
 /// S_ij = ⟨q_i, k_j⟩ where query i may look at key j, −∞ elsewhere.
-/// q (…, queries, D)   k (…, keys, D)   S (…, queries, keys)       What is hidden is not read.
+/// q (…, queries, D)   k (…, keys, D)   S (…, queries, keys)       What is hidden is not read. A
+/// gradient of what multiplies S would be 0·−∞, NaN: multiply q, or matmul(q, transpose(k)).
 Tensor attention_scores(const Tensor& q, const Tensor& k, const Mask& mask);
 /// y_i = Σ_j w_ij·v_j over the keys query i may look at.
 /// w (…, queries, keys)   v (…, keys, D)   y (…, queries, D)       What is hidden is not read.

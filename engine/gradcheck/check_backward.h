@@ -9,6 +9,10 @@
 // template all through: it gets Dual numbers, for exact derivatives. Others get differences.
 #pragma once
 
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "with -ffast-math, -Ofast or -ffinite-math-only NaN cannot be seen: compile without them"
+#endif
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -102,10 +106,14 @@ struct Report {
 };
 
 // f' = (45·(f₁ − f₋₁) − 9·(f₂ − f₋₂) + (f₃ − f₋₃)) / 60h + O(h⁶). Of several steps h, from 2·ε^(1/7)
-// down, the one is best that agrees most with the one before.
+// down to a sixtieth of it, for inputs of a small `scale` further, the one is best that agrees most
+// with the one before.
 template <class F>
-Element differences(const F& forward, double eps, Doubles x, Size j, const Doubles& dy) {
-  const double at = x[j], most = 2 * std::pow(eps, 1 / 7.0) * std::max(1.0, std::abs(at));
+Element differences(const F& forward, double eps, Doubles x, Size j, const Doubles& dy,
+                    double scale) {
+  const double at = x[j], unit = 2 * std::pow(eps, 1 / 7.0),
+               most = unit * std::max(1.0, std::abs(at)),
+               least = unit * std::max(scale, std::abs(at)) / 60;
   const auto y = [&](double h) { return x[j] = at + h, forward(x); };
   const auto weigh = [&](const Doubles& slopes) { return std::abs(dy * slopes).sum(); };
   const Doubles here = y(0);
@@ -113,7 +121,7 @@ Element differences(const F& forward, double eps, Doubles x, Size j, const Doubl
   Element best;
   best.slopes = before * 0.0;  // NaN: no step decides
   double gap = best.open = HUGE_VAL;
-  for (double h = most; h > most / 60; h *= 0.47, before = now) {
+  for (double h = most; h > least; h *= 0.47, before = now) {
     const Doubles up = y(h), down = y(-h), wide = 9.0 * (y(2 * h) - y(-2 * h));
     now = (45.0 * (up - down) - wide + y(3 * h) - y(-3 * h)) / (60 * h);
     const double last = std::exchange(gap, weigh(now - before));
@@ -221,7 +229,7 @@ Report check_backward(F&& forward, B&& backward, const std::vector<T>&... inputs
   // Threads may add in another order, which changes last digits.
   if (std::abs(dx_at(x, dy) - a).max() > std::sqrt(eps) * std::abs(a).max())
     return fail("backward gives another dx each time: threads race, or memory was never set");
-  for (int trial = 0; trial < 3; ++trial) {
+  for (int trial = 0; trial < 10; ++trial) {
     Doubles moved = x;
     for (double& v : moved) v *= 1 + eps * (double(random() % 7) - 3);
     noise += std::abs(dx_at(moved, dy) - a);
@@ -233,9 +241,11 @@ Report check_backward(F&& forward, B&& backward, const std::vector<T>&... inputs
                undecided_before = report.undecided;
     std::vector<Element> all(count), wrong;
     Doubles sums(count);
+    const double largest = count == 0 ? 0 : std::abs(x[std::slice(begin, count, 1)]).max();
+    const double scale = largest > 0 ? std::min(1.0, 10 * largest) : 1;
     for (Size j = 0; j < count; ++j) {
       Element& e = all[j];
-      if constexpr (!exact) e = differences(y_at, eps, x, begin + j, dy);
+      if constexpr (!exact) e = differences(y_at, eps, x, begin + j, dy, scale);
       if constexpr (exact) {
         at_kink = false;
         const auto duals = std::apply(forward, split(Dual(), x, begin + j));
@@ -252,7 +262,7 @@ Report check_backward(F&& forward, B&& backward, const std::vector<T>&... inputs
       const double size = std::max(sums[e.index], 0.01 * sums.max()),
                    difference = std::abs(e.a - e.n);
       e.error = std::isfinite(difference) ? difference / size : HUGE_VAL;
-      const double rounding = std::isfinite(e.a) ? 8 * noise[begin + e.index] : 0,
+      const double rounding = std::isfinite(e.a) ? 2.4 * noise[begin + e.index] : 0,
                    open = (e.open + rounding) / size,
                    allowed = open + (exact ? roundings * eps : std::sqrt(eps));
       const bool is_known = std::isfinite(open + e.n) && open <= 0.02,
@@ -265,7 +275,8 @@ Report check_backward(F&& forward, B&& backward, const std::vector<T>&... inputs
       report.visible = std::max(report.visible, allowed);
     }
     if (report.undecided - undecided_before == count)
-      return fail("nothing could be decided about " + name);
+      return fail("nothing could be decided about " + name +
+                  ": rounding or a kink hides how y moves with it; try other numbers, or double");
     std::stable_sort(wrong.begin(), wrong.end(),
                      [](auto& l, auto& r) { return l.error > r.error; });
     if (wrong.empty() || (!report && report.wrong[0].error >= wrong[0].error)) continue;

@@ -2,7 +2,7 @@
 //
 // In double and Dual: the functions of <cmath> and engine/dual.h, lane by lane. These builds check
 // the float build, so they are exact rather than fast; but half of a gradient check was exp.
-// In float: polynomials, without a branch but for sin and cos. For every number the error is at most
+// In float: polynomials without a branch; sin, cos in double. For every number the error is at most
 // 2 units in the last place, of the normal distribution 5; infinities and NaN give what IEEE 754
 // requires. The polynomials were fitted for this file, with the least relative error; coefficients
 // were rounded to float last. Method: Cody & Waite 1980.
@@ -165,12 +165,13 @@ inline Vec log1p(Vec x) {
   return select(x == 0.0f, x, y);  // −0 stays −0
 }
 
-/// One lane after the other: see base/cosine.h.
+/// In double, rounded once: right to half a unit, up to the last bits of the C library's double.
 inline SinCosVec sin_cos(Vec x) {
   SinCosVec y{};
   for (int i = 0; i < kernels::lanes; ++i) {
-    const SinCos each = sin_cos(x[i]);
-    y.sine[i] = each.sine, y.cosine[i] = each.cosine;
+    const auto angle = static_cast<double>(x[i]);
+    y.sine[i] = static_cast<float>(std::sin(angle));
+    y.cosine[i] = static_cast<float>(std::cos(angle));
   }
   return y;
 }
