@@ -449,8 +449,8 @@ const std::vector<SizedKind> sized_kinds{
        return step_row(model_of(n), n[4], beside.steps);
      }},
     {"generate", 5,
-     [](const auto& n) {
-       return numbers_of_generation(model_of({n.begin(), n.end()}));
+     [](const auto& n) {  // more than generation needs
+       return numbers_of_step(model_of({n.begin(), n.end()}), 1);
      },
      [](const Sizes& n, const Beside& beside) { return generate_rows(model_of(n), beside.steps); }},
     {"gemm", 3, [](const auto& n) { return n[0] * n[1] + n[0] * n[2] + n[1] * n[2]; },

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "engine/array_math.h"
 #include "engine/base/interrupt.h"
+#include "engine/base/thread_pool.h"
+#include "engine/kernels/parallel.h"
 #include "engine/kernels/simd_math.h"
 #include "engine/kernels/sums.h"
 
@@ -65,23 +68,34 @@ class Average {
   Real share_;
 };
 
-// For each of the matrices side by side in u (in, out): √max(1, out/in)·orthogonalised(matrix).
-Array directions(const Array& u, const std::vector<Dim>& columns) {
-  const Dim rows = u.dim(0), all = u.dim(1);
-  Array y(u.shape());
-  Real* to = y.write();
-  const Real* from = u.data();
-  for (const Dim count : columns) {
-    Array part({rows, count});
-    Real* const numbers = part.write();
-    for (Dim i = 0; i < rows; ++i) std::copy_n(from + i * all, count, numbers + i * count);
-    const double ratio = static_cast<double>(count) / static_cast<double>(rows);
-    part = orthogonalised(part) * Real(std::sqrt(std::max(1.0, ratio)));
-    for (Dim i = 0; i < rows; ++i) std::copy_n(part.data() + i * count, count, to + i * all);
-    from += count;
-    to += count;
+// A matrix (rows, count): columns of an array with `all` columns.
+struct MatrixPart {
+  Real* numbers = nullptr;
+  Dim rows = 0, count = 0, all = 0;
+};
+
+// U becomes √max(1, out/in)·orthogonalised(U), U (in, out).
+void make_direction(const MatrixPart& u) {
+  Array part({u.rows, u.count});
+  Real* const numbers = part.write();
+  for (Dim i = 0; i < u.rows; ++i)
+    std::copy_n(u.numbers + i * u.all, u.count, numbers + i * u.count);
+  const double ratio = static_cast<double>(u.count) / static_cast<double>(u.rows);
+  part = orthogonalised(part) * Real(std::sqrt(std::max(1.0, ratio)));
+  for (Dim i = 0; i < u.rows; ++i)
+    std::copy_n(part.data() + i * u.count, u.count, u.numbers + i * u.all);
+}
+
+// A product of two small matrices is too little work for several threads, so each thread takes whole
+// matrices if there are enough of them.
+void make_directions(const PoolVector<MatrixPart>& matrices) {
+  const Dim count = std::ssize(matrices);
+  const auto make = [&](Dim i) { make_direction(matrices[static_cast<std::size_t>(i)]); };
+  if (count < threads()) {
+    for (Dim i = 0; i < count; ++i) make(i);
+  } else {
+    kernels::parallel_for(count, std::numeric_limits<Dim>::max(), make);
   }
-  return y;
 }
 
 }  // namespace
@@ -146,6 +160,7 @@ void AdamW::step() {
   };
   PoolVector<Update> updates(parameters_.size());
   PoolVector<Array> momenta(parameters_.size()), steps(parameters_.size());  // of matrices
+  PoolVector<MatrixPart> matrices;                                           // of the steps
   const Real mu = Real(options.momentum);
   const auto add = [mu](Real m, Real g) { return mu * m + g; };
   for (std::size_t p = 0; p < parameters_.size(); ++p) {  // before anything changes: it may throw
@@ -155,11 +170,17 @@ void AdamW::step() {
     if (numbers[p] == nullptr) continue;
     if (is_muon) {
       momenta[p] = zip("AdamW", m, parameters_[p].grad(), add);
-      steps[p] = directions(zip("AdamW", momenta[p], parameters_[p].grad(), add), matrices_[p]);
+      steps[p] = zip("AdamW", momenta[p], parameters_[p].grad(), add);
+      Real* columns = steps[p].write();
+      for (const Dim count : matrices_[p]) {
+        matrices.push_back({columns, m.dim(0), count, m.dim(1)});
+        columns += count;
+      }
     } else {
       updates[p] = {m.write(), v.write()};
     }
   }
+  make_directions(matrices);
   const InterruptScope no_interrupt(nullptr);  // from here on all parameters are updated
   const Real eps = Real(options.eps);
 

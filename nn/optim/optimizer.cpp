@@ -19,19 +19,6 @@ using Limits = std::numeric_limits<double>;
 using Limits = std::numeric_limits<Real>;
 #endif
 
-// g·root·root, for a root² below Limits::min(), where numbers have fewer digits. A result in that
-// range may have been rounded up, so it is made one unit smaller.
-Real scaled_twice(Real g, double root) {
-#if defined(FLEDGE_DUAL)
-  const Dual y = g * root * root;
-#else
-  const Real y = static_cast<Real>(static_cast<double>(g) * root * root);
-#endif
-  const double value = value_of(y);
-  if (value == 0 || std::abs(value) >= Limits::min()) return y;
-  return y - static_cast<Real>(std::copysign(Limits::denorm_min(), value));
-}
-
 }  // namespace
 
 void require_parameters(const char* op, const std::vector<Tensor>& parameters) {
@@ -118,7 +105,10 @@ void require_moments(const char* op, const std::vector<Tensor>& parameters,
 }
 
 double clip_gradients(const std::vector<Tensor>& parameters, double max_norm) {
-  require<ValueError>(max_norm > 0, "clip_gradients", "max_norm must be positive: got ", max_norm);
+  // Below it gradients would lie where numbers have fewer digits.
+  const double least = Limits::min() / Limits::epsilon();
+  require<ValueError>(max_norm >= least, "clip_gradients", "max_norm must be at least ", least,
+                      ": got ", max_norm);
   require_parameters("clip_gradients", parameters);
   const GradientParts gradients(parameters);
   const double squares = gradients.sum_of_squares();
@@ -131,7 +121,7 @@ double clip_gradients(const std::vector<Tensor>& parameters, double max_norm) {
   // A little less than max_norm / norm, so that rounding each product cannot carry the norm over
   // it.
   const double factor = max_norm / norm * (1 - 4 * Limits::epsilon());
-  const bool tiny = factor < Limits::min() || max_norm < Limits::min() / Limits::epsilon();
+  const bool tiny = factor < Limits::min();  // then its root is taken twice
   const double root = std::sqrt(max_norm) / std::sqrt(norm) * (1 - 4 * Limits::epsilon());
   // The gradients are scaled in place if no other Array shares their numbers. For a tiny model, new
   // arrays would take half of the time of clipping.
@@ -145,13 +135,10 @@ double clip_gradients(const std::vector<Tensor>& parameters, double max_norm) {
   const InterruptScope no_interrupt(nullptr);  // from here on all gradients are scaled
   gradients.each(1, [&](const GradientParts::Part& part) {
     Real* const g = numbers[part.parameter] + part.begin;
-    if (tiny) {
-      for (Dim i = 0; i < part.count; ++i) g[i] = scaled_twice(g[i], root);
-      return;
-    }
-    const Real by = Real(factor);
+    const Real by = Real(tiny ? root : factor);
     kernels::by_vectors(part.count, [=](Dim i, Dim count) {
-      kernels::store(g + i, kernels::load(g + i, count) * by, count);
+      const kernels::Vec y = kernels::load(g + i, count) * by;
+      kernels::store(g + i, tiny ? y * by : y, count);
     });
   });
   return norm;

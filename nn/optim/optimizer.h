@@ -93,9 +93,9 @@ PoolVector<Real*> writable_numbers(const std::vector<Tensor>& parameters);
 ///
 /// Scales all gradients by the same factor so that ‖g‖₂ ≤ max_norm. Returns ‖g‖₂ before scaling. If
 /// it is already ≤ max_norm, the gradients keep their bits. Squares and small factors are computed
-/// in double, so even float gradients of 1e30 can be clipped to 1e-10. Throws ValueError unless
-/// max_norm > 0, for a tensor that is no parameter and for a parameter that is listed twice;
-/// NumericError if the norm is not finite.
+/// in double, so even float gradients of 1e30 can be clipped to 1e-10. Throws ValueError if max_norm
+/// is below 9.9e-32 (1e-292 in double), for a tensor that is no parameter and for a parameter that is
+/// listed twice; NumericError if the norm is not finite.
 double clip_gradients(const std::vector<Tensor>& parameters, double max_norm);
 
 /// The learning rate as a function of the step, so a resumed run gets the same rates. Linear warm-up,

@@ -69,14 +69,6 @@ inline double operations_of_muon(const LanguageModelSizes& sizes) {
   return static_cast<double>(sizes.layers) * total;
 }
 
-/// The largest number of Reals that `fledge bench generate` holds: the weights, keys and values,
-/// and what reading a prompt needs.
-inline double numbers_of_generation(const LanguageModelSizes& sizes) {
-  const auto C = static_cast<double>(sizes.width), T = static_cast<double>(sizes.context);
-  const auto L = static_cast<double>(sizes.layers), V = static_cast<double>(sizes.vocabulary);
-  return numbers_of_layer(sizes) * L + (V + T) * C + T * C * (2 * L + 24) + 4 * V;
-}
-
 /// The operations of a decoder that reads a prompt: forward alone, and the logits after the last
 /// token.
 inline double operations_of_prompt(const LanguageModelSizes& sizes, double tokens) {

@@ -55,10 +55,3 @@ TEST_CASE("Muon's products are counted matrix by matrix") {
   CHECK(operations_of_muon(sizes_of({.key_heads = 1})) ==
         3 * (2 * five_steps(24, 24) + 2 * five_steps(6, 24) + 2 * five_steps(24, 96)));
 }
-
-TEST_CASE("generation holds the layers, the cache of keys and values, and the logits") {
-  const LanguageModelSizes sizes{
-      .vocabulary = 10, .context = 4, .layers = 2, .heads = 2, .width = 8};
-  CHECK(numbers_of_generation(sizes) ==
-        2 * numbers_of_layer(sizes) + 14 * 8 + 4 * 8 * (2 * 2 + 24) + 4 * 10);
-}
