@@ -271,8 +271,8 @@ int check_program(const std::string& command, const std::string& row, std::uint6
     if (!is_right) members.emplace_back("problem", found.problem);
     std::printf("%s\n", Json::object(members).indented().c_str());
   } else if (is_right) {
-    std::printf("%s: ok: %s of y and dx in 3 calls, largest error %.1e\n", row.c_str(),
-                support::counted(found.elements, "element").c_str(), found.max_error);
+    std::printf("%s: ok: %s of y and dx in %zu calls, largest error %.1e\n", row.c_str(),
+                support::counted(found.elements, "element").c_str(), found.calls, found.max_error);
   }
   if (!is_right)
     support::say(stderr, "fledge gradcheck: " + support::printable(command) + ": " + found.problem,

@@ -21,11 +21,11 @@ namespace fledge {
 
 namespace {
 
-Subject subject_of(const OpCase& op, std::uint64_t seed) {
+Subject subject_of(const OpCase& op, std::uint64_t seed, const std::vector<Shape>& shapes) {
   Rng rng(seed);
   std::vector<Tensor> tensors;
   std::vector<NamedTensor> named;
-  for (const Array& x : op.draw(op.calls()[0], rng)) {
+  for (const Array& x : op.draw(shapes, rng)) {
     tensors.push_back(parameter(x));
     named.push_back({"input " + std::to_string(named.size()), tensors.back()});
   }
@@ -41,7 +41,8 @@ std::string shapes_of(const OpCase& op) {
 /// A row of the table; the seed draws the inputs.
 struct GradientCase {
   std::string name, shapes;
-  std::function<Subject(std::uint64_t seed)> make;
+  std::function<Subject(std::uint64_t seed, const std::vector<Shape>& inputs)> make;
+  std::vector<std::vector<Shape>> calls = {{}};  // shapes of inputs; of a module it has one choice
 };
 
 /// The ops, then the modules.
@@ -50,9 +51,11 @@ const std::vector<GradientCase>& gradient_cases() {
     std::vector<GradientCase> all;
     for (const OpCase& op : op_cases())
       all.push_back(
-          {op.name, shapes_of(op), [&op](std::uint64_t seed) { return subject_of(op, seed); }});
+          {op.name, shapes_of(op),
+           [&op](std::uint64_t seed, const auto& shapes) { return subject_of(op, seed, shapes); },
+           op.calls()});
     for (const ModuleCase& module : module_cases())
-      all.push_back({module.name, module.shapes, [&module](std::uint64_t seed) {
+      all.push_back({module.name, module.shapes, [&module](std::uint64_t seed, const auto&) {
                        return module.make(seed, module.inputs[0]);
                      }});
     return all;
@@ -79,7 +82,7 @@ report::CheckRow row_of(const GradientCase& row, const GradcheckReport& found) {
 // A row that throws has failed; the others are checked all the same.
 report::CheckRow checked_row(const GradientCase& row, std::uint64_t seed) {
   try {
-    const Subject subject = row.make(seed);
+    const Subject subject = row.make(seed, row.calls[0]);
     return row_of(row, gradcheck(subject.f, subject.inputs, {.seed = seed}));
   } catch (const Interrupted&) {
     throw;
@@ -286,8 +289,17 @@ report::AgainstResult check_against(const std::string& row, std::uint64_t seed,
   const std::vector<GradientCase>& cases = gradient_cases();
   const auto known = std::find_if(cases.begin(), cases.end(),
                                   [&](const GradientCase& c) { return c.name == row; });
-  for (std::uint64_t call = 0; call < 3 && result.problem.empty(); ++call) {
-    const Subject subject = known->make(seed + call);
+  // The row's own shapes three times, then its others that are not empty and of the same ranks.
+  std::vector<std::vector<Shape>> calls(3, known->calls[0]);
+  for (const std::vector<Shape>& other : known->calls)
+    if (&other != &known->calls[0] &&
+        std::equal(
+            other.begin(), other.end(), calls[0].begin(), calls[0].end(),
+            [](const Shape& a, const Shape& b) { return a.size() > 0 && a.rank() == b.rank(); }))
+      calls.push_back(other);
+  for (; result.calls < calls.size() && result.problem.empty(); ++result.calls) {
+    const std::uint64_t drawn = seed + result.calls;
+    const Subject subject = known->make(drawn, calls[result.calls]);
     std::vector<report::Numbers> inputs, answer{{"y", {}, {}}};
     for (std::size_t p = 0; p < subject.inputs.size(); ++p) {
       const Tensor& x = subject.inputs[p].tensor;
@@ -296,7 +308,7 @@ report::AgainstResult check_against(const std::string& row, std::uint64_t seed,
         x.write()[j] = Real(inputs[p].numbers[static_cast<std::size_t>(j)]);
       answer.push_back({"d" + inputs[p].name, inputs[p].shape, {}});
     }
-    Array v = random_cotangent(subject.f().shape(), seed + call);
+    Array v = random_cotangent(subject.f().shape(), drawn);
     inputs.push_back(numbers_of("dy", v));
     for (Dim i = 0; i < v.size(); ++i)
       v.write()[i] = Real(inputs.back().numbers[static_cast<std::size_t>(i)]);
@@ -317,7 +329,7 @@ report::Explanation explain_gradient(const report::ExplainRequest& request) {
   const std::vector<GradientCase>& cases = gradient_cases();
   const auto known = std::find_if(cases.begin(), cases.end(),
                                   [&](const GradientCase& c) { return c.name == request.row; });
-  const Subject subject = known->make(request.seed);
+  const Subject subject = known->make(request.seed, known->calls[0]);
   const std::size_t p = find_tensor(subject, request);
   const Tensor& x = subject.inputs[p].tensor;
   report::Explanation found{request.row, short_name(subject, p)};

@@ -74,8 +74,9 @@ struct Numbers {
 using Program =
     std::function<void(const std::vector<Numbers>& inputs, std::vector<Numbers>& answer)>;
 
-/// What three calls with different inputs found.
+/// What calls with different inputs found.
 struct AgainstResult {
+  std::size_t calls = 0;
   std::int64_t elements = 0;  // of y and dx
   double max_error = 0;       // relative, as in GradcheckReport; of y, to its largest number
   std::string problem;        // empty if y and dx are right
