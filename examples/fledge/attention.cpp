@@ -99,7 +99,8 @@ std::string attention_report(const AttentionWeights& attention,
                              const std::vector<HeadNumber>& heads, const support::MapStyle& style) {
   const Dim count = attention.size();
   if (heads.size() == 1 && count <= most_rows) return map_of(attention, heads[0], style);
-  std::string text = "By layer.head, what looks most at what:\n";
+  std::string text = heads.size() == 1 ? "By layer.head, what looks most at what:\n"
+                                       : "By layer.head, where the last token looks most:\n";
   for (const HeadNumber& head : heads)
     for (Dim query = heads.size() == 1 ? count - most_rows : count - 1; query < count; ++query)
       text += row_of(attention, head, query, style.columns);

@@ -10,6 +10,7 @@
 #include "examples/fledge/trained_model.h"
 #include "examples/support/options.h"
 #include "examples/support/table.h"
+#include "nn/io/checksum.h"
 
 namespace fledge {
 
@@ -33,6 +34,7 @@ struct Measured {
   TokenText text{};
   UnknownSymbols unknown{};  // what --skip-unknown left out
   double loss = 0;
+  bool is_own = false;  // whether it is the whole text of the run
 
   double bits() const { return train::bits_per_byte(loss, text, run.tokenizer); }
   double guessing() const { return std::log(static_cast<double>(run.tokenizer.size())); }
@@ -80,6 +82,7 @@ Measured measured(const std::string& folder, const Measure& how) {
   if (how.has_file) {
     const std::string name = train::name_of_files({how.file}) + whose;
     std::string text = trained.readable(trained.file_text(how.file), "the text");
+    found.is_own = text.size() == found.run.text_bytes && hash_of(text) == found.run.text_hash;
     if (how.skip_unknown) {
       found.unknown = train::known_text(trained.tokenizer(), text, name);
       text = found.unknown.rest;
@@ -136,6 +139,12 @@ std::string report(const Measured& found, const Measure& how) {
          (unknown > 0 ? "; without " + support::counted(unknown, "unknown " + token) + ", " +
                             support::percent(found.unknown.share()) + " of the text."
                       : ".") +
+         (found.is_own
+              ? " This is the run's own text" + (found.run.settings.corpus.valid > 0
+                                                     ? "; the held-out part alone: fledge eval " +
+                                                           support::shell_word(found.name) + "."
+                                                     : std::string("."))
+              : "") +
          (found.cheats() ? " " + train::cheating_report(token) : "");
 }
 

@@ -112,7 +112,11 @@ std::string facts_text(const TrainedModel& trained) {
                    "); " + support::counted(count_parameters(trained.model), "parameter")) +
          (variant.empty() ? "" : paragraph(variant)) + "\n" + tensors_of(trained.model).text(room) +
          paragraph("norm: square root of the sum of squares; largest: largest absolute value.") +
-         paragraph("The names are GPT-2's: wte token vectors, wpe position vectors, h.0 layer 0.") +
+         paragraph(
+             "The names are GPT-2's: wte token vectors, " +
+             std::string(s.recipe.position == Position::rotary ? "" : "wpe position vectors, ") +
+             "h.0 layer 0, ln a norm, c_attn queries, keys and values, c_proj what leads back, "
+             "c_fc the MLP's first matrix.") +
          "\n" + paragraph("Norms of each head's weights (layer.head, both counted from 0):") +
          "\n" + heads_of(trained.model).text(room);
 }

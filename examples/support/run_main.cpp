@@ -56,18 +56,6 @@ void write_failure(std::string_view sentence, std::string_view detail = "") noex
 // Runs before the constructors of static objects, whose exceptions nothing can catch.
 __attribute__((constructor(101))) void set_handler() { std::set_terminate(end_program); }
 
-/// Ends the program with one sentence and status 1 if its stack may not grow to `least_stack` bytes.
-/// Otherwise a signal would end it in the middle of its work.
-void require_stack() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= least_stack) return;
-  char text[100];
-  std::snprintf(text, sizeof text, "needs a stack of %lu kB: the limit is %llu kB",
-                least_stack / 1024, static_cast<unsigned long long>(limit.rlim_cur / 1024));
-  write_failure(text, "; raise it with 'ulimit -s 8192'");
-  _exit(1);
-}
-
 /// "NAME: MESSAGE", and below the message the advice if there is one. A terminal gets whole words.
 void say(std::string_view program, std::string_view message, std::string_view advice = "") {
   std::fflush(stdout);  // results before the message about them
@@ -149,7 +137,6 @@ double peak_megabytes() {
 int run_main(std::string_view program, const std::function<int()>& body) {
   program_name[program.copy(program_name, sizeof program_name - 1)] = '\0';
   set_command_name(std::string(program));
-  require_stack();
   hold_closed_streams();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no further is an error of its write
   try {

@@ -94,10 +94,8 @@ inline std::string remedy(const fledge::FileError& error) { return remedy(error.
 /// closed standard stream is not mistaken for a file that is opened later, and a limit on the size of
 /// files is an error, not a signal. Without memory, and for an exception that nothing catches, in any
 /// thread and before main() begins, the message is one line, for which no memory is needed, and the
-/// status 1. A stack of less than least_stack bytes is refused.
+/// status 1.
 int run_main(std::string_view program, const std::function<int()>& body);
-
-inline constexpr unsigned long least_stack = 128 * 1024;
 
 /// The name that stands before the message of an error of the body, such as "fledge train"; at first
 /// the program's.

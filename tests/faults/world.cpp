@@ -24,12 +24,11 @@ Tree operator+(Tree first, const Tree& second) {
 }
 
 // Both have the same shape, so that a mixture of both is not refused for its shape.
-const Words small{"-o", "DIR",          "-q", "--layers",     "1", "--heads",
-                  "1",  "--batch",      "1",  "--context",    "8", "--width",
-                  "8",  "--eval-every", "2",  "--save-every", "0"};
+const Words small{"-o", "DIR",       "-q", "--layers", "1", "--heads",      "1", "--batch",
+                  "1",  "--context", "8",  "--width",  "8", "--eval-every", "1"};
 const Words new_run = small + Words{"--steps", "6"};
 const Words other_run = small + Words{"--steps", "4", "--seed", "2"};
-const Words resumed{"train", "--resume", "DIR", "-q", "--save-every", "0"};
+const Words resumed{"train", "--resume", "DIR", "-q"};
 const Words generated{"generate", "DIR", "--tokens-out", "12", "--seed", "1"};
 
 // Files of the user's that look as if fledge had left them behind.

@@ -150,18 +150,23 @@ std::string text_report(const Run& run) {
     text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
   else if (files.size() > 1)
     text = thousands(std::ssize(files)) + " files (" + list_of(files, 6) + ") have";
-  const auto size = [](const TokenText& part) { return static_cast<Dim>(part.tokens.size()); };
+  const auto size = [](const TokenText& part) {  // of lines without the mark before the first one
+    return static_cast<Dim>(part.tokens.size()) - (!part.tokens.empty() && !part.starts.empty());
+  };
   const std::vector<std::int64_t>& sizes = run.config.file_bytes;
   const std::int64_t whole = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}),
                      read = run.config.read_bytes;
   const bool in_pieces = read > 0 && whole > std::max(read, corpus.facts.bytes);
-  text += " " + counted(in_pieces ? whole : corpus.facts.bytes, "byte");
+  const Dim tokens = size(corpus.train) + size(corpus.valid);
+  const bool bytes_say_more = in_pieces || !corpus.train.starts.empty() || token != "character" ||
+                              tokens != corpus.facts.bytes;
+  if (bytes_say_more) text += " " + counted(in_pieces ? whole : corpus.facts.bytes, "byte");
   if (in_pieces)
     text += "; " + thousands(corpus.facts.bytes) +
             " of them are read, in pieces from everywhere (--read)";
   if (!corpus.train.starts.empty()) text += ", " + counted(corpus.facts.documents, "line");
   if (corpus.tokenizer.kind() != Tokens::byte)
-    text += ": " + counted(size(corpus.train) + size(corpus.valid), token) + ", " +
+    text += (bytes_say_more ? ": " : " ") + counted(tokens, token) + ", " +
             thousands(corpus.facts.symbols) + " different";
   if (const Dim n = size(corpus.valid); n > 0)
     text += "; " + thousands(n) + (n == 1 ? " is held out" : " are held out") +
@@ -247,10 +252,15 @@ void forecast(Run& run) {
   run.screen->say("Training: " + counted(left, "step") + " of " +
                   counted(training.batch, run.corpus.train.documents() > 0 ? "line" : "window") +
                   formatted(", learning rate %g", training.schedule.rate) +
-                  (training.optimizer == Optimizer::muon ? ", Muon" : ", AdamW") + run.chosen +
-                  "." + (training.average > 0 ? " An average of the weights is kept." : ""));
-  run.screen->say("Forecast: " + clock_text(seconds) + " for " + counted(left, "step") + ", " +
-                  formatted("%.0f MB of memory.", support::peak_megabytes()));
+                  (training.optimizer == Optimizer::muon ? ", Muon" : ", AdamW") +
+                  (training.average > 0 ? formatted(", average %g.", training.average) : "."));
+  // To come, as measured: an eighth for evaluations; of the weights three copies, and in a new run that
+  // is saved six more: moments, the best ones, a save, and the one to go back to.
+  const double weights = 1e-6 * sizeof(Real) * static_cast<double>(count_parameters(run.model));
+  const int copies = run.store.has_folder() && run.store.step() == 0 ? 9 : 3;
+  const double memory = 1.12 * support::peak_megabytes() + copies * weights;
+  run.screen->say("Forecast: " + clock_text(seconds) + " for " + counted(left, "step") +
+                  run.chosen + formatted(", %.0f MB of memory.", memory));
 }
 
 bool beats_all(double loss, const Baselines& rivals) {
@@ -391,12 +401,13 @@ void report_end(Run& run, const std::string& status, LastLosses losses,
   const std::int64_t step = run.store.step(), kept = run.store.kept_step();
   const bool is_done = status == "ok";
   const std::string folder = shell_word(config.folder());
-  if (is_done && !config.folder().empty())
+  if (is_done && !config.folder().empty()) {
+    const std::string more = resume_command(config), steps = "--steps " + std::to_string(2 * step);
+    const bool fits = 7 + display_width(more + steps) <= text_width(stderr);
     run.screen->say_lines(
         "Next: fledge generate " + folder + "\n      fledge eval " + folder + " FILE" +
-        (kept == step ? "\n      " + resume_command(config) + " --steps " + std::to_string(2 * step)
-                      : ""));
-  else if (is_done && config.texts.empty())
+        (kept == step ? "\n      " + more + (fits ? " " : " \\\n        ") + steps : ""));
+  } else if (is_done && config.texts.empty())
     run.screen->say("Next: fledge train YOUR_TEXT.txt");
   if (!run.holds_out()) losses.held_out = losses.best = infinity;
   std::optional<std::int64_t> model_step;

@@ -96,6 +96,7 @@ void open_folder(Run& run, const std::string& own_name) {
   }
   const std::string where = printable(config.folder());
   if (!config.save) return;
+  if (run.store.is_over()) return;
   run.screen->say(config.resumes() ? "The run in " + where + " is continued."
                   : !where.empty() ? "This run is saved in " + where + "."
                                    : "Nothing is saved: add -o DIR.");
@@ -395,9 +396,10 @@ void stop_early(Run& run) {
   } else if (run.is_saved) {
     screen.warn(when + ". All is saved in " + folder + ".");
   } else {
-    screen.warn(when + (is_unread ? "." : " (Ctrl-C again to quit at once)."));
+    screen.warn_wrapped(when + (is_unread ? "." : " (Ctrl-C again to quit at once)."));
     run.store.save(true);
-    screen.warn("Saved in " + folder + ". Continue with: " + resume_command(run.config));
+    screen.warn_wrapped("Saved in " + folder + ". Continue with:");
+    screen.warn("  " + resume_command(run.config));
   }
   report_stop(run, "interrupted");
 }

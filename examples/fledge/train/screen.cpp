@@ -81,6 +81,7 @@ void Screen::warn(std::string_view lines) {
 }
 
 double Screen::seconds_left() const {
+  if (step_ == steps_) return 0;
   return steps_per_second_ > 0 ? static_cast<double>(steps_ - step_) / steps_per_second_ : NAN;
 }
 
@@ -97,13 +98,14 @@ std::string Screen::bar_line(int columns) const {
   const std::string percent = formatted("%3.0f%%", 100 * fraction);
   const std::string steps = " " + thousands(step_) + "/" + thousands(steps_) +
                             formatted(" loss %.3f", curves_.training.back().second);
-  const std::string left = " " + clock_text(seconds_left()) + " left";
+  const double rest = seconds_left();
+  const std::string left = rest >= 0 ? " " + clock_text(rest) + " left" : "";
   std::string bar = "|" + support::bar(fraction, 8, unicode) + "|";
   std::string drawn = curve.size() > 1 ? " " + support::sparkline(curve, unicode) : "";
   std::string held_out =
       curves_.held_out.empty() ? "" : formatted(" held-out %.3f", curves_.held_out.back().second);
   std::string tokens = tokens_text(tokens_ * steps_per_second_);
-  std::string elapsed = " " + clock_text(this->elapsed()) + " +";
+  std::string elapsed = " " + clock_text(this->elapsed()) + (left.empty() ? " gone" : " gone,");
   std::string pair = pair_.empty() ? "" : "  " + pair_;
   const auto line = [&] {
     return percent + bar + steps + drawn + held_out + tokens + elapsed + left + pair;
@@ -120,8 +122,10 @@ std::string Screen::plain_line() const {
   const double speed = steps_per_second_;
   return "step=" + std::to_string(step_) + " of=" + std::to_string(steps_) +
          formatted(" loss=%.4f", curves_.training.back().second) +
-         (curves_.held_out.empty() ? ""
-                                   : formatted(" held_out=%.4f", curves_.held_out.back().second)) +
+         (curves_.held_out.empty()
+              ? ""
+              : formatted(" held_out=%.4f held_out_step=%.0f", curves_.held_out.back().second,
+                          curves_.held_out.back().first)) +
          formatted(" lr=%.3g", rate_) +
          (speed > 0 ? formatted(" tokens_per_s=%.0f", tokens_ * speed) : "") +
          formatted(" elapsed=%.1fs", elapsed()) +
@@ -130,18 +134,13 @@ std::string Screen::plain_line() const {
 
 void Screen::show_progress() {
   const Clock::time_point now = Clock::now();
-  if (counted_step_ < 0) {  // the first step that is shown starts the clock of the speed
-    counted_step_ = step_;
-    counted_ = now;
+  if (first_step_ < 0) {  // the first step that is shown starts the clock of the speed
+    first_step_ = step_;
+    first_ = now;
   }
-  const double since = std::chrono::duration<double>(now - counted_).count();
-  if (since >= 0.2 && step_ > counted_step_) {  // an exponential mean over about a second
-    const double rate = static_cast<double>(step_ - counted_step_) / since;
-    const double weight = steps_per_second_ > 0 ? 1 - std::exp(-since) : 1;
-    steps_per_second_ += weight * (rate - steps_per_second_);
-    counted_step_ = step_;
-    counted_ = now;
-  }
+  // A mean over all steps, with the evaluations between them: that of the last ones jumps.
+  const double since = std::chrono::duration<double>(now - first_).count();
+  if (since >= 0.2) steps_per_second_ = static_cast<double>(step_ - first_step_) / since;
   if (quiet_) return;
   const double pause = std::chrono::duration<double>(now - drawn_).count();
   const bool is_tall = support::terminal_height(stderr) >= tall_rows;
@@ -171,8 +170,7 @@ void Screen::finish() {
   lines_on_screen_ = 0;
 }
 
-void Screen::warn_wrapped(const std::string& line) {
-  constexpr int indent = 14;  // "fledge train: "
+void Screen::warn_wrapped(const std::string& line, int indent) {
   warn(support::is_terminal(stderr) ? support::wrapped(line, terminal_width(stderr), indent)
                                     : line);
 }
@@ -230,7 +228,7 @@ void Screen::show(const PairMeasurement& event) {
 
 void Screen::show(const Sampled& event) {
   if (event.is_final) return;  // the report has all of them together
-  say_lines("  step " + thousands(event.step) + ":\n" +
+  say_lines("  At step " + thousands(event.step) + " it writes:\n" +
             sample_rows(event.text, text_width(stderr), 4, 4));
 }
 

@@ -33,10 +33,11 @@ class Screen {
   void say_lines(std::string_view lines);
   /// The same, also when quiet.
   void warn(std::string_view lines);
-  /// A warning, also when quiet: "fledge train: TEXT". On a terminal it is wrapped, otherwise it is
-  /// one line. Advice stands below a warning, without the name.
-  void problem(const std::string& text) { warn_wrapped("fledge train: " + text); }
-  void advice(const std::string& text) { warn_wrapped("              " + text); }
+  /// The same; on a terminal it is wrapped, otherwise it is one line.
+  void warn_wrapped(const std::string& line, int indent = 0);
+  /// A warning: "fledge train: TEXT". Advice stands below it, without the name.
+  void problem(const std::string& text) { warn_wrapped("fledge train: " + text, 14); }
+  void advice(const std::string& text) { warn_wrapped("              " + text, 14); }
 
   /// An event in words, if it has any; losses are kept for the plot.
   void on_event(const Event& event);
@@ -61,7 +62,6 @@ class Screen {
   void show(const Sampled& event);
   template <class Other>  // which has no words
   void show(const Other&) {}
-  void warn_wrapped(const std::string& line);
   void say_picture(std::string picture);
   std::string bar_line(int columns) const;
   std::string plain_line() const;
@@ -72,8 +72,8 @@ class Screen {
   bool quiet_, bar_;
   RunCurves curves_;             // the last losses are those of the progress
   std::set<std::string> known_;  // the watched pairs whose line has been explained
-  Clock::time_point began_ = Clock::now(), drawn_{}, counted_ = began_;
-  std::int64_t step_ = 0, steps_ = 0, counted_step_ = -1, drawn_step_ = -1;
+  Clock::time_point began_ = Clock::now(), drawn_{}, first_ = began_;
+  std::int64_t step_ = 0, steps_ = 0, first_step_ = -1, drawn_step_ = -1;
   double rate_ = 0, tokens_ = 0;  // learning rate; tokens of a step, on average
   double steps_per_second_ = 0;   // 0: not known yet
   std::string pair_;              // the first watched pair: "walk->birds 0.38"; "": none

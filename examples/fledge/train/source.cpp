@@ -421,33 +421,21 @@ std::vector<std::string> found_texts(const RunConfig& run, const std::string& fo
   std::error_code no_folder;  // the current folder may have been removed
   const fs::path beside =
       fs::absolute(folder + "/", no_folder).lexically_normal().parent_path().parent_path();
-  const auto found = [&](bool prefers_here) {
-    TrainConfig config = run.settings;
-    for (std::string& name : config.texts) {
-      const std::string other = (beside / name).string();
-      const bool is_here = name == "-" || is_readable_file(name),
-                 is_beside = is_readable_file(other);
-      if (!is_here && !is_beside)
-        throw InputError(
-            "the text of the run must be here or beside the run: there is no readable file " +
-                support::quoted(name),
-            "bring it, or a link to it, here or into the folder " +
-                support::quoted(beside.string()) + or_else);
-      if (name != "-" && !(is_here && (prefers_here || !is_beside))) name = other;
+  std::vector<std::string> texts = run.settings.texts;
+  for (std::string& name : texts) {
+    if (name == "-") continue;
+    const std::string other = (beside / name).string();
+    if (is_readable_file(other)) {
+      if (!fs::equivalent(other, name, no_folder)) name = other;
+    } else if (!is_readable_file(name)) {
+      throw InputError(
+          "the text of the run must be here or beside the run: there is no readable file " +
+              support::quoted(name),
+          "bring it, or a link to it, here or into the folder " + support::quoted(beside.string()) +
+              or_else);
     }
-    return config;
-  };
-  const auto is_text_of_run = [&](const TrainConfig& config) {
-    try {
-      const std::string text = read_text(config).text;
-      return text.size() == run.text_bytes && hash_of(text) == run.text_hash;
-    } catch (const InputError&) {
-      return false;
-    }
-  };
-  const TrainConfig here = found(true), there = found(false);
-  const bool differ = here.texts != there.texts;
-  return differ && !is_text_of_run(here) && is_text_of_run(there) ? there.texts : here.texts;
+  }
+  return texts;
 }
 
 std::string resume_command(const TrainConfig& config) {
@@ -457,7 +445,8 @@ std::string resume_command(const TrainConfig& config) {
   const auto is_found = [&](const std::string& path) {
     const std::string name = names_without_folders({path})[0];
     if (first_not_utf8(name) != std::string::npos) return false;  // the run has another name
-    return fs::equivalent(path, name, no_file) || fs::equivalent(path, beside / name, no_file);
+    const std::string other = (beside / name).string();           // found_texts() looks there first
+    return fs::equivalent(path, is_readable_file(other) ? other : name, no_file);
   };
   std::string command = "fledge train --resume " + shell_word(config.folder());
   if (!std::all_of(config.texts.begin(), config.texts.end(), is_found))

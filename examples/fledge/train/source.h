@@ -64,9 +64,8 @@ FileText read_text(const TrainConfig& config);
 /// The names of files or folders, without the folders above them. A run keeps no more: what is made
 /// for others must not tell where its text was.
 std::vector<std::string> names_without_folders(std::vector<std::string> paths);
-/// Where the texts of the run are: in the current folder, else beside the folder of the run. If they
-/// are in both, those whose hash is the run's, or else those in the current folder. Throws InputError
-/// for a name that is in neither; `or_else` is what can be done besides bringing it there.
+/// Where the texts of the run are: beside its folder, else in the current one. Throws InputError for
+/// a name that is in neither; `or_else` is what can be done besides bringing it there.
 std::vector<std::string> found_texts(const RunConfig& run, const std::string& folder,
                                      const std::string& or_else = "");
 /// The command that goes on with the run. It names the texts where their names alone, which the run

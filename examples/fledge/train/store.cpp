@@ -419,8 +419,9 @@ void Store::save_if_best() {
 }
 
 bool Store::is_save_due() const {
-  return folder_ && std::chrono::duration<double>(Clock::now() - saved_at_).count() >=
-                        static_cast<double>(config_->save_seconds);
+  return folder_ && saved_step_ < step() &&
+         (step() % config_->evaluate_every == 0 ||
+          Clock::now() - saved_at_ >= std::chrono::seconds(30));
 }
 
 void Store::roll_back() {

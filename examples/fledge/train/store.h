@@ -132,6 +132,7 @@ class Store {
   /// loss of the model is not finite: such a model must not be saved. `is_quick`: that is the loss of
   /// one window, not of the next batch.
   void save(bool is_quick = false);
+  /// Whether the step is a multiple of --eval-every, or the last save is at least 30 seconds old.
   bool is_save_due() const;
   /// Saves the state if the evaluation of the last step was the best.
   void save_if_best();

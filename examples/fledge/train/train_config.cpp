@@ -150,8 +150,9 @@ support::Options train_options(TrainConfig& config) {
   options.add("--watch", "a:b,...", config.watch,
               "the attention of word a to word b during training");
   options.add("--eval-every", "N", config.evaluate_every,
-              "steps between evaluations of the held-out loss", {1, many}, lasting);
-  options.also_known_as("--eval-interval --eval-steps");
+              "steps between evaluations of the held-out loss; each is followed by a save",
+              {1, many}, lasting);
+  options.also_known_as("--eval-interval --eval-steps --save-every --save-steps --save-interval");
 
   options.group("Output");
   options.add("-o, --out", "DIR", config.out,
@@ -160,9 +161,6 @@ support::Options train_options(TrainConfig& config) {
   options.add("--no-save", "", config.save, "save no run");
   options.add("--resume", "DIR", config.resume, "continue the run in this folder");
   options.add("--force", "", config.force, "start again in a folder that has a run");
-  options.add("--save-every", "SECONDS", config.save_seconds, "seconds between checkpoints",
-              {0, many});
-  options.also_known_as("--save-interval --save-steps");
   options.add("--page", "FILE", config.page, "an HTML page of the learning, when the run ends");
   options.add("--json", "", config.json, "one JSON object a line on stdout");
   options.add("-q, --quiet", "", config.quiet, "only warnings and errors");
@@ -314,6 +312,9 @@ void require_possible(const TrainConfig& config) {
   if (is_known("--steps") && is_known("--warmup") && warmup > steps)
     refuse_usage("--warmup " + std::to_string(warmup) + " is longer than the run",
                  "use --warmup " + std::to_string(steps) + " or less");
+  if (const double clip = config.training.clip; clip > 0 && clip < 1e-31)
+    refuse_usage(formatted("--clip %g is too small: float has few digits there", clip),
+                 "use 1e-31 or more, or 0 for no limit");
   const Recipe& recipe = config.sizes.recipe;
   const bool is_rotary = recipe.position == Position::rotary;
   if (is_known("--width") && is_known("--heads"))
@@ -469,7 +470,7 @@ std::string choose_for_text(TrainConfig& config, const Corpus& corpus) {
   const bool is_smaller = row.layers < usual.layers || row.width < usual.width;
   std::string size = is_smaller ? ", of a model that --page can train" : "";
   if (config.given.contains("--steps")) return size;
-  if (by_passes) return formatted(" (%.0f passes over the text, the most)", row.most_passes) + size;
+  if (by_passes) return formatted(" (at most %.0f passes)", row.most_passes) + size;
   return formatted(" (--minutes %g)", config.minutes) + size;
 }
 

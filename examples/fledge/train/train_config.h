@@ -56,7 +56,6 @@ struct TrainConfig {
   // Options of this invocation; not saved.
   std::string out, resume;  // folders; both "": one is named after the text, or nothing is saved
   bool save = true, force = false, json = false, quiet = false;
-  std::int64_t save_seconds = 30;
   std::string watch, page;        // the texts of these options
   std::set<std::string> given{};  // the names of the options that were given
 

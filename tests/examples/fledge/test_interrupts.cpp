@@ -19,10 +19,12 @@ struct Stopped : Desk {
   Words line;  // of the run, without a folder
 
   /// By default the paced run, with evaluations, dropout and what is watched.
-  explicit Stopped(const Words& how = {}, const Words& sizes = paced, int lines = 60)
-      : line(Words{"train", poems()} +
-             words("--dropout 0.1 --watch b:i --eval-every 4 --threads 1 --patience 0") + sizes +
-             how) {
+  explicit Stopped(const Words& how = {}, const Words& sizes = paced, int lines = 60,
+                   const std::string& every = "4")
+      : line(
+            Words{"train", poems()} +
+            words("--dropout 0.1 --watch b:i --eval-every " + every + " --threads 1 --patience 0") +
+            sizes + how) {
     write_file(poems(), small_text(lines));
     done(begun("whole"));
   }
@@ -65,17 +67,17 @@ TEST_CASE("interrupts: any signal, after any step and in every variant, saves an
     const std::string said = text_of(errors);
     CHECK_THAT(said, ContainsSubstring("\nStopping after step "));
     CHECK_THAT(said, ContainsSubstring("(Ctrl-C again to quit at once).\nSaved in " + folder));
-    CHECK_THAT(said, EndsWith(". Continue with: fledge train --resume " + folder + "\n"));
+    CHECK_THAT(said, EndsWith(". Continue with:\n  fledge train --resume " + folder + "\n"));
     done({"generate", folder, "b", "--seed", "1"});
     desk.check_goes_on("stopped");
   }
 }
 
 TEST_CASE("interrupts: a second one, a stop by the shell, a pipe without a reader, more steps") {
-  const Stopped desk;
+  const Stopped desk({}, paced, 60, "1");
   for (const bool is_hangup : {false, true}) {  // a hangup that comes twice is one
     const std::string folder = is_hangup ? "hung up" : "twice";
-    Running run(desk.begun(folder) + Words{"--save-every", "0"});
+    Running run(desk.begun(folder));
     REQUIRE(run.says("\"step\":1,"));
     run.signal(is_hangup ? SIGHUP : SIGINT);
     // Two equal signals at once may arrive as one; of two others the run may end after the first.
@@ -208,14 +210,13 @@ TEST_CASE("interrupts: killed again and again, without a step lost or taken twic
   const char* wish = std::getenv("FLEDGE_KILLS");
   const int kills = wish ? std::atoi(wish) : 12;
   const Stopped desk({"--steps", std::to_string(20 + 10 * kills), "--optimizer", "muon"},
-                     words(tiny_model));
+                     words(tiny_model), 60, "1");
   std::mt19937 draw(static_cast<unsigned>(kills));
   int killed = 0, too_early = 0;
   const auto has_begun = [&] { return fs::exists(desk / "killed/run.safetensors"); };
   for (int tries = 0; killed < kills; ++tries) {
     REQUIRE(tries < 20 * kills);
-    Running run((has_begun() ? desk.resumed("killed") : desk.begun("killed")) +
-                Words{"--save-every", "0"});
+    Running run(has_begun() ? desk.resumed("killed") : desk.begun("killed"));
     // On a slow machine 60 ms may be too short for a run to begin, so later tries take longer.
     const auto most = static_cast<unsigned>(60000 * (1 + too_early / 2));
     std::this_thread::sleep_for(std::chrono::microseconds(draw() % most));

@@ -108,7 +108,7 @@ TEST_CASE("terminals: the bar loses the pair, the curve, times and itself as a t
     CAPTURE(last);
     int shown = 0;
     bool is_shown = columns == 200;  // what goes first comes first; then all that follow are there
-    for (const char* part : {"b -> i ", "@@", " + ", "100%|", " held-out ", " loss "}) {
+    for (const char* part : {"b -> i ", "@@", " gone", "100%|", " held-out ", " loss "}) {
       CHECK((last.find(part) != last.npos || !is_shown));
       is_shown = last.find(part) != last.npos;
       shown += is_shown;

@@ -1,5 +1,4 @@
 // A program's errors and their statuses. What cannot be written: birds/test_birds_command.cpp.
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -70,22 +69,6 @@ TEST_CASE("run_main: what nothing catches is one harmless line, for which no mem
     CHECK(result.status == 1);
     CHECK(result.err == said + "\n");
   }
-}
-
-TEST_CASE("run_main: a stack that is too small is refused before any work") {
-  rlimit before{};
-  REQUIRE(getrlimit(RLIMIT_STACK, &before) == 0);
-  const auto with_stack = [&](rlim_t bytes) {
-    return run_here([&] {
-      const rlimit small{bytes, before.rlim_max};
-      return setrlimit(RLIMIT_STACK, &small) != 0 ? 99 : run_main("birds", [] { return 0; });
-    });
-  };
-  CHECK(with_stack(least_stack).status == 0);
-  const Result refused = with_stack(32 * 1024);
-  CHECK(refused.status == 1);
-  CHECK(refused.err == "birds: needs a stack of " + std::to_string(least_stack / 1024) +
-                           " kB: the limit is 32 kB; raise it with 'ulimit -s 8192'\n");
 }
 
 TEST_CASE("with_advice: what nn throws about its input is unusable, with what to do") {
