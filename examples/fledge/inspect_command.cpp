@@ -115,8 +115,8 @@ std::string facts_text(const TrainedModel& trained) {
          paragraph(
              "The names are GPT-2's: wte token vectors, " +
              std::string(s.recipe.position == Position::rotary ? "" : "wpe position vectors, ") +
-             "h.0 layer 0, ln a norm, c_attn queries, keys and values, c_proj what leads back, "
-             "c_fc the MLP's first matrix.") +
+             "h.0 layer 0, ln a norm, c_attn queries, keys and values, c_proj the way back "
+             "to the width, c_fc the MLP's first matrix.") +
          "\n" + paragraph("Norms of each head's weights (layer.head, both counted from 0):") +
          "\n" + heads_of(trained.model).text(room);
 }

@@ -105,7 +105,7 @@ void require_moments(const char* op, const std::vector<Tensor>& parameters,
 }
 
 double clip_gradients(const std::vector<Tensor>& parameters, double max_norm) {
-  // Below it gradients would lie where numbers have fewer digits.
+  // Gradients of a smaller norm would be subnormal numbers, which have fewer digits.
   const double least = Limits::min() / Limits::epsilon();
   require<ValueError>(max_norm >= least, "clip_gradients", "max_norm must be at least ", least,
                       ": got ", max_norm);
