@@ -16,7 +16,7 @@ built = $(need) && .ci/build $(BUILD) "$(OPTIONS)"
 built_tests = $(need) catch2 && .ci/build $(BUILD) "$(TEST_OPTIONS)"
 checked = $(need) catch2 && .ci/check
 
-.PHONY: help help-maintainers run test check approve size build gradcheck lesson lessons page exercises zoo planted bench nightly kills faults page-test parity pytorch-test peers asan tsan threads format lint install clean page-engine page-bits
+.PHONY: help help-maintainers run test check approve size build gradcheck lesson lessons page exercises zoo planted bench nightly kills faults page-test parity peers asan tsan threads format lint install clean page-engine page-bits
 
 help:
 	@echo 'make run         build and run the birds, the main job        (ARGS="--seed 7")'
@@ -52,8 +52,7 @@ help-maintainers:
 	@echo 'make threads      of these the tests of what threads touch (a minute)'
 	@echo 'make page-test    the HTML pages in a real browser: no message, keyboard, numbers'
 	@echo 'make page-bits    the engine of a page in node, beside a build with NATIVE=0'
-	@echo 'make parity       every op and module, AdamW and Muon, beside PyTorch, in double'
-	@echo 'make pytorch-test training that PyTorch continues, and models of Llama, beside fledge'
+	@echo 'make parity       every op and module, AdamW, Muon and folders of Llama, beside PyTorch'
 	@echo 'make peers        fledge beside oneDNN and PyTorch, in turn       (PEERS=$(PEERS))'
 
 run:
@@ -140,10 +139,7 @@ page-test:
 
 # Without PyTorch the script stops with exit status 77 and says so.
 parity:
-	$(need) catch2 && .ci/pytorch parity $(BUILD) "$(TEST_OPTIONS)"
-
-pytorch-test:
-	$(need) catch2 && .ci/pytorch runs $(BUILD) "$(TEST_OPTIONS)"
+	$(need) catch2 && .ci/parity $(BUILD) "$(TEST_OPTIONS)"
 
 # Without the folder PEERS of their programs, or without both libraries: exit status 77.
 peers:

@@ -6,13 +6,11 @@
 #include "examples/fledge/commands.h"
 #include "examples/fledge/train/report.h"
 #include "examples/fledge/train/run.h"
-#include "examples/fledge/train/source.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/support/options.h"
 #include "examples/support/text.h"
 #include "nn/gpt/weights.h"
 #include "nn/text/tokenizer_files.h"
-#include "nn/train/training_export.h"
 
 namespace fledge {
 
@@ -20,9 +18,6 @@ namespace {
 
 /// Files as (name, bytes).
 using NamedFiles = std::vector<std::pair<std::string, std::string>>;
-
-/// How the weights are stored.
-enum class StoredAs { f32, f16, bf16 };
 
 // The path without slashes at its end; "." and ".." become the name of the folder.
 std::string whole_name(const std::string& folder) {
@@ -36,8 +31,8 @@ std::string whole_name(const std::string& folder) {
 /// config.json, generation_config.json and the files of the tokenizer. Those of a folder without a
 /// run of fledge train are copied; its config.json is written anew, without keys that change nothing.
 /// config.json is the last.
-NamedFiles text_files(const TrainedModel& trained, const char* dtype, const Folder& folder) {
-  const Json::Members notes{{"torch_dtype", dtype}};
+NamedFiles text_files(const TrainedModel& trained, const Folder& folder) {
+  const Json::Members notes{{"torch_dtype", "float32"}};
   if (trained.has_run()) {
     const Tokenizer& tokenizer = trained.tokenizer();
     NamedFiles files = tokenizer_files(tokenizer, trained.model.sizes.context);
@@ -94,30 +89,6 @@ std::string of_no_family(const LanguageModelSizes& sizes) {
   return reason;
 }
 
-/// How many numbers of a model a type changes, in a sentence. Throws InputError for a number that is
-/// too large for the type.
-std::string rounding_report(const LanguageModel& model, const Dtype& type) {
-  Rounding all;
-  Dim numbers = 0;
-  for (const auto& [name, tensor] : named_parameters(model)) {
-    const Rounding one = rounding_of(tensor.value().data(), tensor.size(), type);
-    const bool is_half = type.name == "F16";
-    if (one.infinite > 0)
-      throw support::InputError(name + " has " + support::counted(one.infinite, "number") +
-                                    " too large for " + std::string(type.name) +
-                                    (is_half ? ", whose largest number is 65504" : ""),
-                                is_half ? "use --to bf16 or --to f32" : "use --to f32");
-    all.changed += one.changed;
-    all.largest = std::max(all.largest, one.largest);
-    numbers += tensor.size();
-  }
-  const std::string count = support::thousands(numbers), of_type(type.name);
-  if (all.changed == 0)
-    return "No number was rounded: all " + count + " are numbers of " + of_type + ".";
-  return support::thousands(all.changed) + " of " + count + " numbers were rounded to " + of_type +
-         support::formatted("; the largest change is %.2g.", all.largest);
-}
-
 // Whether the folder has no other files than an export that was interrupted: config.json is missing,
 // which is written last and without which no program reads the others.
 bool is_unfinished(const Folder& folder, const NamedFiles& files) {
@@ -145,55 +116,21 @@ void write_folder(const std::string& path, const NamedFiles& files) {
   });
 }
 
-// The bytes of training.safetensors (nn/train/training_export.h) of the run in a folder, after the
-// last step that was saved. Reads the run's text again.
-std::string training_file(const Folder& folder) {
-  const train::SavedRun run = train::open_run(folder);
-  const train::TrainConfig& settings = run.config.settings;
-  train::require_memory(settings, "export it without --training, or on a machine with more");
-  const Corpus corpus = train::usable_corpus(train::text_of_run(run.config, folder.path()),
-                                             settings, &run.config.tokenizer);
-  return support::with_advice(
-      "leave out --training",
-      [&] {
-        Trainer trainer(LanguageModel(settings.sizes, InitialWeights::none()), corpus.train,
-                        settings.training);
-        restore(run.checkpoint, trainer);
-        return training_bytes(trainer, corpus.valid);
-      },
-      support::quoted(folder.file(train::run_file)));
-}
-
 }  // namespace
 
 int export_command(int argc, char** argv) {
   std::string out;
-  StoredAs stored_as = StoredAs::f32;
-  bool training = false;
   support::Options options(
       "fledge export",
       "A folder of the model for other programs: GPT2LMHeadModel, "
       "LlamaForCausalLM, Starcoder2ForCausalLM and AutoTokenizer of Hugging Face's transformers, "
       "PyTorch, Netron.");
   options.arguments("DIR", 1, 1);
-  options.example("fledge export run --to bf16", "writes run-bf16, half as large");
-  options.example("fledge export run --training", "with all that PyTorch needs to go on training");
-  options.add("-o, --out", "DIR", out,
-              "the new folder. Without it the name is DIR-f32, DIR-f16, DIR-bf16 or DIR-training");
-  options.add("--to", "f32|f16|bf16", stored_as, "the type of the numbers");
-  options.also_known_as("--dtype --outtype");
-  options.add("--training", "", training,
-              "also write training.safetensors: the last checkpoint, the tokens of the text, the "
-              "settings, and a batch to check. examples/pytorch/continue_training.py reads it");
+  options.example("fledge export run", "writes the folder run-export");
+  options.add("-o, --out", "DIR", out, "the new folder. Without it the name is DIR-export");
   options.parse(argc, argv);
   const std::string& path = options.arguments()[0];
-  if (training && stored_as != StoredAs::f32)
-    support::refuse_usage("--training continues with numbers as they are", "leave out --to");
-  constexpr const char *names[] = {"-f32", "-f16", "-bf16"}, *types[] = {"F32", "F16", "BF16"},
-                       *of_torch[] = {"float32", "float16", "bfloat16"};
-  const auto as = static_cast<std::size_t>(stored_as);
-  const Dtype& type = *find_dtype(types[as]);
-  if (out.empty()) out = whole_name(path) + (training ? "-training" : names[as]);
+  if (out.empty()) out = whole_name(path) + "-export";
 
   const TrainedModel trained = load_trained(path, TextForm::text_if_run);
   const Recipe& recipe = trained.model.sizes.recipe;
@@ -203,17 +140,13 @@ int export_command(int argc, char** argv) {
                               "train one with --recipe llama or --recipe gpt2; fledge itself reads "
                               "the run: fledge generate " +
                                   support::shell_word(path));
-  const std::string report = stored_as == StoredAs::f32 ? "" : rounding_report(trained.model, type);
   std::map<std::string, std::string> metadata{{"format", "pt"}};
   if (trained.step > 0) metadata["step"] = std::to_string(trained.step);
-  NamedFiles files{{weights_name, stored_bytes(named_weights(trained.model, &type), metadata)}};
-  if (training) files.emplace_back("training.safetensors", training_file(Folder(path)));
+  NamedFiles files{{weights_name, stored_bytes(named_weights(trained.model), metadata)}};
   support::with_advice("a model's folder is made by: fledge train FILE -o DIR", [&] {
-    for (auto& file : text_files(trained, of_torch[as], Folder(path)))
-      files.push_back(std::move(file));
+    for (auto& file : text_files(trained, Folder(path))) files.push_back(std::move(file));
   });
   write_folder(out, files);
-  if (!report.empty()) support::say(stderr, report);
   if (family == Family::none)
     support::say(
         stderr,

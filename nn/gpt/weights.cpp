@@ -137,13 +137,13 @@ std::vector<StoredPart> stored_parts(const LanguageModel& model, StoredFor place
   return parts;
 }
 
-std::vector<NamedArray> named_weights(const LanguageModel& model, const Dtype* type) {
+std::vector<NamedArray> named_weights(const LanguageModel& model) {
   std::vector<NamedArray> arrays;
   for (const StoredPart& part : stored_parts(model)) {
-    arrays.push_back({part.name, part.of(part.parameter.value()), type});
+    arrays.push_back({part.name, part.of(part.parameter.value())});
     if (const std::string bias = bias_beside(part.name);
         model.sizes.bias == Bias::without && model.sizes.family() == Family::gpt2 && !bias.empty())
-      arrays.push_back({bias, Array::zeros({part.count}), type});
+      arrays.push_back({bias, Array::zeros({part.count})});
   }
   return arrays;
 }

@@ -40,10 +40,9 @@ struct StoredPart {
 std::vector<StoredPart> stored_parts(const LanguageModel& model,
                                      StoredFor place = StoredFor::folder);
 
-/// The same, to be stored as a type. Other programs expect the biases of GPT-2. For a GPT-2 without
+/// The same, to be stored. Other programs expect the biases of GPT-2. For a GPT-2 without
 /// biases they are zeros: then these programs compute the same model.
-std::vector<NamedArray> named_weights(const LanguageModel& model,
-                                      const Dtype* type = find_dtype("F32"));
+std::vector<NamedArray> named_weights(const LanguageModel& model);
 
 struct WeightFile {
   std::string path;

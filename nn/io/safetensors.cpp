@@ -39,22 +39,6 @@ struct Float16 {
                             : infinity;  // or not a number: neither is read
     return (bits >> 15) != 0 ? -size : size;
   }
-
-  // |x| = units·2^(exponent − fractions − 1). Below the smallest normal number the exponent stays,
-  // and units has fewer bits.
-  static std::uint16_t write(Real number) {
-    const double x = value_of(number), size = std::abs(x);
-    const unsigned sign = std::signbit(x) ? 0x8000 : 0;
-    // From half way between the largest number and 2^(bias + 1) on; NaN too.
-    if (!(size < std::ldexp(1, bias + 1) - std::ldexp(1, bias - fractions - 1)))
-      return static_cast<std::uint16_t>(sign | (unsigned{most} << fractions));
-    int exponent = 2 - bias;
-    if (size >= std::ldexp(1, 1 - bias)) std::frexp(size, &exponent);
-    const auto units =
-        static_cast<unsigned>(std::nearbyint(std::ldexp(size, fractions + 1 - exponent)));
-    const unsigned bits = (static_cast<unsigned>(exponent + bias - 2) << fractions) + units;
-    return static_cast<std::uint16_t>(sign | bits);
-  }
 };
 
 template <class T, double (*number_of)(T) = as_double<T>>
@@ -67,26 +51,17 @@ std::size_t read_all(const char* from, std::size_t count, double most, Real* to)
   return count;
 }
 
-void write_float(Real number, char* to) {
-  store_little_endian(static_cast<float>(value_of(number)), to);
-}
-template <std::uint16_t (*bits_of)(Real)>
-void write_bits(Real number, char* to) {
-  store_little_endian(bits_of(number), to);
-}
-
 constexpr double any_size = std::numeric_limits<double>::max();
-constexpr Dtype types[] = {
-    {"F64", 8, read_all<double>, any_size},
-    {"F32", 4, read_all<float>, any_size, write_float},
-    {"F16", 2, read_all<std::uint16_t, Float16<5>::read>, any_size, write_bits<Float16<5>::write>},
-    {"BF16", 2, read_all<std::uint16_t, Float16<8>::read>, any_size, write_bits<Float16<8>::write>},
-    {"I64", 8, read_all<std::int64_t>, 9007199254740991.0},
-    {"I32", 4, read_all<std::int32_t>, any_size},
-    {"I16", 2, read_all<std::int16_t>, any_size},
-    {"I8", 1, read_all<std::int8_t>, any_size},
-    {"U8", 1, read_all<std::uint8_t>, any_size},
-    {"BOOL", 1, read_all<std::uint8_t>, 1}};
+constexpr Dtype types[] = {{"F64", 8, read_all<double>, any_size},
+                           {"F32", 4, read_all<float>, any_size},
+                           {"F16", 2, read_all<std::uint16_t, Float16<5>::read>, any_size},
+                           {"BF16", 2, read_all<std::uint16_t, Float16<8>::read>, any_size},
+                           {"I64", 8, read_all<std::int64_t>, 9007199254740991.0},
+                           {"I32", 4, read_all<std::int32_t>, any_size},
+                           {"I16", 2, read_all<std::int16_t>, any_size},
+                           {"I8", 1, read_all<std::int8_t>, any_size},
+                           {"U8", 1, read_all<std::uint8_t>, any_size},
+                           {"BOOL", 1, read_all<std::uint8_t>, 1}};
 
 constexpr std::size_t most_tensors = 1'000'000;
 constexpr std::int64_t most_number = std::numeric_limits<std::int64_t>::max();
@@ -201,24 +176,6 @@ const Dtype* find_dtype(std::string_view name) {
   return found == std::end(types) ? nullptr : found;
 }
 
-Rounding rounding_of(const Real* numbers, Dim count, const Dtype& type) {
-  Rounding rounding;
-  char bytes[8];
-  for (Dim i = 0; i < count; ++i) {
-    Real stored = Real(0);
-    type.write(numbers[i], bytes);
-    const bool is_finite = type.read(bytes, 1, type.most, &stored) == 1;
-    const double before = value_of(numbers[i]), after = value_of(stored);
-    if (is_finite && before == after) continue;
-    ++rounding.changed;
-    if (!is_finite)
-      ++rounding.infinite;
-    else
-      rounding.largest = std::max(rounding.largest, std::abs(after - before));
-  }
-  return rounding;
-}
-
 std::string StoredHeader::text(std::string_view key) const {
   const JsonValue value = metadata.is_null() ? JsonValue() : metadata.find(key);
   return value.is_null() ? "" : value.string();
@@ -283,10 +240,10 @@ std::string stored_bytes(std::vector<NamedArray> arrays,
   for (const auto& [key, value] : metadata) notes.push_back({key, value});
   entries.push_back({"__metadata__", Json::object(notes)});
   std::size_t end = 0;
-  for (const auto& [name, array, type] : arrays) {
+  for (const auto& [name, array] : arrays) {
     const std::size_t begin = end;
-    end += static_cast<std::size_t>(array.size()) * type->bytes;
-    entries.push_back({name, Json::object({{"dtype", type->name},
+    end += static_cast<std::size_t>(array.size()) * sizeof(float);
+    entries.push_back({name, Json::object({{"dtype", "F32"},
                                            {"shape", array.shape()},
                                            {"data_offsets", std::vector{begin, end}}})});
   }
@@ -299,8 +256,9 @@ std::string stored_bytes(std::vector<NamedArray> arrays,
   bytes += header;
   bytes.resize(bytes.size() + end);
   char* to = bytes.data() + 8 + header.size();
-  for (const auto& [name, array, type] : arrays)
-    for (Dim i = 0; i < array.size(); ++i, to += type->bytes) type->write(array.data()[i], to);
+  for (const auto& [name, array] : arrays)
+    for (Dim i = 0; i < array.size(); ++i, to += sizeof(float))
+      store_little_endian(static_cast<float>(value_of(array.data()[i])), to);
   stored_header(bytes);  // refuses names that could not be read again
   return with_checksum(std::move(bytes));
 }

@@ -36,21 +36,10 @@ struct Dtype {
   /// The largest absolute value that is read. For whole numbers of 8 bytes it is 2⁵³ − 1: a double
   /// does not hold all larger ones.
   double most;
-  /// Writes a number, rounded to the nearest of this type, of two equally near ones to the even one
-  /// (IEEE 754). A number that is too large becomes infinite. Null for a type that is only read.
-  void (*write)(Real number, char* to) = nullptr;
 };
 
 /// F64, F32, F16, BF16, I64, I32, I16, I8, U8 or BOOL; null for another name.
 const Dtype* find_dtype(std::string_view name);
-
-/// How writing numbers as a type changes them.
-struct Rounding {
-  Dim changed = 0;     // numbers that are not of the type
-  Dim infinite = 0;    // numbers that are too large for it
-  double largest = 0;  // the largest change of a number that stays finite
-};
-Rounding rounding_of(const Real* numbers, Dim count, const Dtype& type);
 
 /// A tensor as the header describes it.
 struct StoredTensor {
@@ -84,10 +73,9 @@ void read_numbers(const ByteSource& file, const StoredTensor& tensor, Real* to);
 struct NamedArray {
   std::string name;
   Array array;
-  const Dtype* type = find_dtype("F32");  // it is stored as; F32, F16 or BF16
 };
 
-/// The bytes of a file: the arrays, sorted by name, from a multiple of 64 bytes on, and a checksum
+/// The bytes of a file: the arrays as F32, sorted by name, from a multiple of 64 bytes on, and a checksum
 /// of all bytes in the metadata (checksum.h). The same arrays and metadata give the same bytes.
 /// Throws FormatError for names that stored_header() refuses.
 std::string stored_bytes(std::vector<NamedArray> arrays,

@@ -101,14 +101,11 @@ Trainer::Trainer(LanguageModel model, const TokenText& text, const TrainerOption
   sample_windows(text, 1, model_.sizes.context, 0, Rng(0));  // throws for a text that is too short
 }
 
-Batch Trainer::next_batch() const {
-  return batch_of(*text_, sample_windows(*text_, options_.batch, model_.sizes.context, done_,
-                                         Rng(options_.seed).stream(batch_stream)));
-}
-
 // The mean loss of the next step's targets.
 Tensor Trainer::loss_of_step() const {
-  const Batch batch = next_batch();
+  const Batch batch =
+      batch_of(*text_, sample_windows(*text_, options_.batch, model_.sizes.context, done_,
+                                      Rng(options_.seed).stream(batch_stream)));
   Rng dropout = Rng(options_.seed).stream(dropout_stream).stream(static_cast<std::uint64_t>(done_));
   // No handle of the logits is left: their memory is free during the backward pass.
   return cross_entropy(model_(batch.inputs, Mode::training(dropout), batch.lengths), batch.targets,

@@ -74,14 +74,11 @@ class Trainer {
   /// The number of steps done so far.
   std::int64_t steps_done() const { return done_; }
   const LanguageModel& model() const { return model_; }
-  const TokenText& text() const { return *text_; }
   const TrainerOptions& options() const { return options_; }
   /// For WeightAverage::InPlace. While it lives, no step may be taken and no state be read.
   WeightAverage& average() { return average_; }
   /// Copies of the average of the weights, or of the weights if there is none.
   std::vector<Array> kept_weights() const;
-  /// The batch of the next step.
-  Batch next_batch() const;
 
   /// The state of a run without its weights. Moments and average are in the order of named_parameters().
   struct State {

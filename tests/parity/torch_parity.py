@@ -8,17 +8,33 @@ to NaN: all of these must be found. Exit status: 0 all agree, 1 not. Needs PyTor
 """
 import json
 import math
-import pathlib
 import random
 import sys
 
 import torch
 import torch.nn.functional as F
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "examples" / "pytorch"))
-from fledge_run import Rng  # noqa: E402
-from gpt import GPT, sum_of_losses  # noqa: E402
-from optimizers import optimizers_of  # noqa: E402
+from gpt import GPT, sum_of_losses
+from optimizers import optimizers_of
+
+
+class Rng:
+    """SplitMix64 (engine/base/random.h)."""
+
+    MASK, GAMMA = 2**64 - 1, 0x9E3779B97F4A7C15
+
+    def __init__(self, seed):
+        self.key, self.counter = self.mix(seed + self.GAMMA & self.MASK), 0
+
+    def mix(self, z):
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & self.MASK
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB & self.MASK
+        return z ^ (z >> 31)
+
+    def uniform(self):
+        self.counter += 1
+        return (self.mix(self.key + self.GAMMA * self.counter & self.MASK) >> 11) * 2.0**-53
+
 
 # The largest errors: max |fledge − PyTorch| ÷ max |PyTorch|
 OF_ROW, OF_MODEL, OF_STEPS = 1e-11, 1e-10, 1e-9

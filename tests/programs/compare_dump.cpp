@@ -1,7 +1,7 @@
 // Compares a model with what PyTorch computed from it: the largest relative error of the logits,
 // the loss and every gradient. Works with dual numbers, as float would round away what it compares.
 //
-//   compare_dump FOLDER    what add_reference() of tests/pytorch/continued_runs.py wrote
+//   compare_dump FOLDER    what add_reference() of tests/parity/torch_folders.py wrote
 //
 // Without a folder it compares the dumps that are kept beside the tests.
 #include <cstdio>

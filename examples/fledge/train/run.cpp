@@ -25,7 +25,10 @@ using support::counted, support::formatted, support::printable, support::thousan
 
 // How a run begins.
 
-void require_memory(const TrainConfig& config, const std::string& advice) {
+namespace {
+
+/// Throws CommandError if a step of this model needs more memory than the machine has.
+void require_memory(const TrainConfig& config) {
   const double bytes =
       4 * numbers_of_step(config.sizes, static_cast<double>(config.training.batch));
   if (bytes <= machine_memory()) return;
@@ -33,10 +36,8 @@ void require_memory(const TrainConfig& config, const std::string& advice) {
       support::Exit::failed,
       formatted("a step needs about %.0f MB of memory, this machine has %.0f MB", bytes / 1e6,
                 machine_memory() / 1e6),
-      advice);
+      "use smaller --width, --layers, --context or --batch");
 }
-
-namespace {
 
 // The tokens of a new run's text, made with the tokenizer of the model it begins with, if any. Sets
 // what follows from them: the vocabulary, and the options that are not given, which `chosen` says.
@@ -238,7 +239,7 @@ std::unique_ptr<Run> set_up(TrainConfig config) {
                            : new_corpus(config, text, base ? &base->tokenizer() : nullptr, chosen);
   if (!settings) settings = RunConfig{config, corpus.tokenizer, text.size(), hash_of(text)};
   std::vector<WordPair> pairs = pairs_to_watch(config, corpus.tokenizer);
-  require_memory(config, "use smaller --width, --layers, --context or --batch");
+  require_memory(config);
   Rng weights(config.training.seed);
   LanguageModel model(config.sizes, weights);
   if (base) take_weights(model, base->model);

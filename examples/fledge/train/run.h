@@ -45,9 +45,6 @@ struct Run {
   bool is_saved = false;  // all steps are saved, and only the reports remain
 };
 
-/// Throws CommandError if a step of this model needs more memory than the machine has.
-void require_memory(const TrainConfig& config, const std::string& advice);
-
 // What a run says: report.cpp.
 
 /// Before the first step: the text, the model, what guessing and counting score, a proof that the

@@ -174,13 +174,6 @@ double number_by_definition(unsigned bits, int exponents, int fractions) {
                                : std::pow(2.0, exponent - bias) * (1 + fraction));
 }
 
-std::uint16_t written_bits(const Dtype& type, double x) {
-  char bytes[2];
-  type.write(Real(x), bytes);
-  return static_cast<std::uint16_t>(static_cast<unsigned char>(bytes[0]) |
-                                    static_cast<unsigned char>(bytes[1]) << 8);
-}
-
 }  // namespace
 
 TEST_CASE("every byte of three files changed to every value: what is accepted is the format") {
@@ -264,11 +257,9 @@ TEST_CASE("a number that no Real holds is named, and others are rounded") {
   CHECK(numbers_read("F64", 8, third) == std::vector<double>{value_of(Real(1.0 / 3))});
 }
 
-TEST_CASE(
-    "16-bit types: all numbers as IEEE 754 defines them, others rounded, a tie to the even one") {
+TEST_CASE("16-bit types: all numbers as IEEE 754 defines them") {
   for (const auto& [name, exponents] : {std::pair{"F16", 5}, {"BF16", 8}}) {
     const Dtype& type = *find_dtype(name);
-    std::vector<float> numbers;  // that are finite and not negative, in the order of their bits
     int wrong = 0;
     for (unsigned bits = 0; bits < 65536; ++bits) {
       const char bytes[]{static_cast<char>(bits & 0xFF), static_cast<char>(bits >> 8)};
@@ -278,39 +269,12 @@ TEST_CASE(
       wrong += is_read != std::isfinite(number);
       if (!is_read) continue;
       wrong += value_of(x) != number || std::signbit(value_of(x)) != (bits >= 0x8000);
-      wrong += written_bits(type, number) != bits;
-      if (bits < 0x8000) numbers.push_back(static_cast<float>(number));
-    }
-    for (unsigned low = 0; low + 1 < numbers.size(); ++low) {
-      const float middle = numbers[low] + (numbers[low + 1] - numbers[low]) / 2;
-      wrong += written_bits(type, middle) != low + low % 2;
-      wrong += written_bits(type, std::nextafter(middle, 0.0f)) != low;
-      wrong += written_bits(type, std::nextafter(middle, INFINITY)) != low + 1;
     }
     CHECK(wrong == 0);
-    CHECK(written_bits(type, -1e39) == (0x8000u | numbers.size()));  // infinity
   }
 }
 
-TEST_CASE("what is too large for a type becomes infinite, and rounding_of() counts it") {
-  const Dtype &half = *find_dtype("F16"), &bfloat16 = *find_dtype("BF16");
-  CHECK(written_bits(half, 65519) == 0x7BFF);
-  CHECK(written_bits(half, 65520) == 0x7C00);
-  CHECK(written_bits(half, -1e30) == 0xFC00);
-  CHECK(written_bits(bfloat16, std::numeric_limits<float>::max()) == 0x7F80);
-  const Real numbers[] = {1, -0.5f, 0, 1 + 0x1p-11f, 1e5f, -1e-30f};
-  const Rounding found = rounding_of(numbers, 6, half);
-  CHECK(found.changed == 3);
-  CHECK(found.infinite == 1);
-  CHECK(found.largest == 0x1p-11);
-  CHECK(rounding_of(numbers + 5, 1, half).largest == 1e-30f);  // it becomes 0
-  CHECK(rounding_of(numbers, 6, *find_dtype("F32")).changed == 0);
-}
-
-TEST_CASE("types by name: three of them can be written") {
-  for (const char* name : {"F32", "F16", "BF16"}) CHECK(find_dtype(name)->write != nullptr);
-  for (const char* name : {"F64", "I64", "I32", "I16", "I8", "U8", "BOOL"})
-    CHECK(find_dtype(name)->write == nullptr);
+TEST_CASE("types that are not read have no entry") {
   for (const char* name : {"", "f32", "F8_E4M3", "U16"}) CHECK(find_dtype(name) == nullptr);
 }
 

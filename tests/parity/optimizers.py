@@ -1,4 +1,4 @@
-"""The optimisers of a run: AdamW, and Muon if it moves the matrices of the blocks."""
+"""The optimisers of a model: AdamW, and Muon if it moves the matrices of the blocks."""
 import torch
 
 
@@ -36,7 +36,7 @@ class Muon(torch.optim.Optimizer):
 
 
 def optimizers_of(named, settings):
-    """Of parameters by name, for the settings of fledge export --training."""
+    """Of parameters by name, for the settings in a line of a model (README.md)."""
     matrices = {name: p for name, p in named.items()
                 if settings["muon"] and name.startswith("h.") and p.dim() == 2}
     others = [p for name, p in named.items() if name not in matrices]

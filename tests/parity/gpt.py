@@ -16,7 +16,7 @@ def sizes_of(config):
         s.keys, s.context = s.heads, config["n_positions"]
         s.hidden = config.get("n_inner") or 4 * s.width
         s.eps = config.get("layer_norm_epsilon", 1e-5)
-        s.bias, s.dropout = config.get("bias", True), config.get("resid_pdrop", 0.0)
+        s.bias = config.get("bias", True)
         s.gelu = "none" if config.get("activation_function") == "gelu" else "tanh"
         return s
     s.width, s.heads, s.layers, s.keys, s.context, s.hidden, s.base = (config[key] for key in (
@@ -24,10 +24,9 @@ def sizes_of(config):
         "max_position_embeddings", "intermediate_size", "rope_theta"))
     s.is_tied = config["tie_word_embeddings"]
     if s.kind == "llama":
-        s.bias, s.eps, s.dropout = False, config["rms_norm_eps"], config.get("resid_pdrop", 0.0)
+        s.bias, s.eps = False, config["rms_norm_eps"]
     else:
-        s.bias, s.eps, s.dropout = (config[key] for key in (
-            "use_bias", "norm_epsilon", "residual_dropout"))
+        s.bias, s.eps = config["use_bias"], config["norm_epsilon"]
         s.window = config["sliding_window"]
         s.gelu = "none" if config["hidden_act"] == "gelu" else "tanh"
     return s
@@ -85,14 +84,11 @@ class Attention(nn.Module):
         if s.base:
             q, k = rotated(q, s.base), rotated(k, s.base)
         k, v = (part.repeat_interleave(s.heads // s.keys, dim=1) for part in (k, v))
-        if hasattr(F, "scaled_dot_product_attention") and not s.window:
-            y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-        else:
-            seen = torch.ones(t, t, dtype=torch.bool, device=x.device).tril()
-            if s.window:  # itself the last
-                seen = seen.triu(1 - s.window)
-            scores = q @ k.transpose(2, 3) / math.sqrt(self.size)
-            y = scores.masked_fill(~seen, -math.inf).softmax(3) @ v
+        seen = torch.ones(t, t, dtype=torch.bool).tril()
+        if s.window:  # itself the last
+            seen = seen.triu(1 - s.window)
+        scores = q @ k.transpose(2, 3) / math.sqrt(self.size)
+        y = scores.masked_fill(~seen, -math.inf).softmax(3) @ v
         return self.c_proj(y.transpose(1, 2).reshape(b, t, c))
 
 
@@ -116,11 +112,10 @@ class Block(nn.Module):
     def __init__(self, s):
         super().__init__()
         self.ln_1, self.attn, self.ln_2, self.mlp = norm(s), Attention(s), norm(s), MLP(s)
-        self.dropout = nn.Dropout(s.dropout)
 
     def forward(self, x):
-        x = x + self.dropout(self.attn(self.ln_1(x)))
-        return x + self.dropout(self.mlp(self.ln_2(x)))
+        x = x + self.attn(self.ln_1(x))
+        return x + self.mlp(self.ln_2(x))
 
 
 class GPT(nn.Module):
@@ -132,7 +127,6 @@ class GPT(nn.Module):
         s = sizes_of(config)
         self.wte = nn.Embedding(s.vocabulary, s.width)
         self.wpe = None if s.base else nn.Embedding(s.context, s.width)
-        self.dropout = nn.Dropout(s.dropout)
         self.h = nn.ModuleList(Block(s) for _ in range(s.layers))
         self.ln_f = norm(s)
         self.lm_head = None if s.is_tied else nn.Linear(s.width, s.vocabulary, bias=False)
@@ -141,7 +135,6 @@ class GPT(nn.Module):
         x = self.wte(ids)
         if self.wpe:
             x = x + self.wpe.weight[:ids.size(1)]
-        x = self.dropout(x)
         for block in self.h:
             x = block(x)
         return F.linear(self.ln_f(x), (self.lm_head or self.wte).weight)
