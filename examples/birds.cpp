@@ -6,6 +6,7 @@
 
 #include "examples/birds/live_page.h"
 #include "examples/birds/story.h"
+#include "examples/page/engine/settings.h"
 #include "examples/page/page_file.h"
 #include "examples/support/options.h"
 #include "examples/support/run_main.h"
@@ -32,10 +33,9 @@ int run(int argc, char** argv) {
   options.example("birds --seed 7", "another run of part 3");
   options.parse(argc, argv);
   if (!page.empty()) {
-    if (seed > fledge::page::largest_seed)
-      support::refuse_usage(
-          "a page has no seed above " + std::to_string(fledge::page::largest_seed),
-          "use a smaller --seed, or leave --page out");
+    if (seed > fledge::largest_seed)
+      support::refuse_usage("a page has no seed above " + std::to_string(fledge::largest_seed),
+                            "use a smaller --seed, or leave --page out");
     fledge::page::require_place(page);
   } else if (!book.empty()) {
     support::refuse_usage("--book needs --page", "name the file of the page too");

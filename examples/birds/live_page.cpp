@@ -1,5 +1,6 @@
 #include "examples/birds/live_page.h"
 
+#include "examples/page/engine/settings.h"
 #include "examples/support/built_in_text.h"
 #include "nn/io/files.h"
 
@@ -25,8 +26,8 @@ page::Page live_page(const TextStory& story, const std::vector<std::string>& boo
   page::Page page;
   page.title = "Where does \u201cwalk\u201d look?";
   page.text = support::built_in_text();
-  page.settings = page::settings_json(model_sizes(read_text()), training_options(story.seed),
-                                      reading_options, "");
+  page.settings =
+      settings_json({reading_options, model_sizes(read_text()), training_options(story.seed)}, "");
   page.story = {
       .title = page.title,
       .lede =

@@ -6,7 +6,6 @@
 
 #include "examples/page/base64.h"
 #include "examples/page/glossary.h"
-#include "nn/gpt/config.h"
 #include "nn/io/utf8.h"
 
 namespace fledge::page {
@@ -49,35 +48,6 @@ void read_event(const JsonValue& event, Dim parameters, Page& page) {
 }
 
 }  // namespace
-
-Json settings_json(const LanguageModelSizes& sizes, const TrainerOptions& training,
-                   const CorpusOptions& corpus, const std::string& name) {
-  const CosineSchedule& schedule = training.schedule;
-  return Json::object({{"name", name},
-                       {"lines", corpus.reading == Reading::lines},
-                       {"tokens", to_string(corpus.tokens)},
-                       {"symbols", corpus.symbols},
-                       {"valid", corpus.valid},
-                       {"seed", std::min(training.seed, largest_seed)},
-                       {"layers", sizes.layers},
-                       {"heads", sizes.heads},
-                       {"width", sizes.width},
-                       {"hidden", sizes.hidden},
-                       {"context", sizes.context},
-                       {"dropout", sizes.dropout},
-                       {"bias", sizes.bias == Bias::with},
-                       {"without", words_of_none(sizes.recipe)},
-                       {"forms", Json::object(forms_json(sizes.recipe))},
-                       {"optimizer", training.optimizer == Optimizer::muon ? "muon" : "adamw"},
-                       {"freeze", words_of_none(sizes.recipe.learned)},
-                       {"steps", schedule.steps},
-                       {"batch", training.batch},
-                       {"rate", schedule.rate},
-                       {"warmup", schedule.warmup},
-                       {"decay", training.decay},
-                       {"clip", training.clip},
-                       {"beta2", training.beta2}});
-}
 
 Json page_json(const Page& page) {
   std::vector<Json> terms, kept;

@@ -43,7 +43,7 @@ using Curve = std::vector<std::vector<double>>;  // {step, loss}
 
 struct Page {
   std::string title, text;  // what is not UTF-8 is {"base64": …} in page_json()
-  Json settings;            // settings_json()
+  Json settings;            // settings_json() of engine/settings.h
   Story story;
   Look look;
   std::vector<std::string> book;  // the lessons of the course in their order, each a JSON text
@@ -57,12 +57,6 @@ struct Page {
 
 /// A page holds no larger model.
 inline constexpr Dim most_parameters = 16'000'000;
-/// JavaScript has no larger whole numbers.
-inline constexpr std::uint64_t largest_seed = std::uint64_t{1} << 53;
-
-/// The settings of fledge_new() (examples/page/engine/interface.h).
-Json settings_json(const LanguageModelSizes& sizes, const TrainerOptions& training,
-                   const CorpusOptions& corpus, const std::string& name);
 /// What the script of page_file() reads.
 Json page_json(const Page& page);
 

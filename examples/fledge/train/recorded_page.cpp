@@ -8,6 +8,7 @@
 #include "examples/fledge/train/events.h"
 #include "examples/fledge/train/source.h"
 #include "examples/page/engine/excerpt.h"
+#include "examples/page/engine/settings.h"
 #include "examples/page/engine/sizes.h"
 #include "examples/page/page_file.h"
 #include "examples/support/text.h"
@@ -55,7 +56,7 @@ std::string run_bytes(RunConfig run, const LanguageModel& model) {
   run.settings.texts = names_without_folders(run.settings.texts);
   run.settings.from.clear();
   run.settings.training.average = 0;  // the weights are all that the page has
-  run.settings.training.seed = std::min(run.settings.training.seed, page::largest_seed);
+  run.settings.training.seed = std::min(run.settings.training.seed, largest_seed);
   const TokenText window{std::vector<Dim>(static_cast<std::size_t>(model.sizes.context) + 1), {}};
   return checkpoint_bytes(Trainer(model, window, run.settings.training), {}, {}, config_text(run));
 }
@@ -101,9 +102,9 @@ page::Page recorded_page(const RunConfig& run, const LanguageModel& model, std::
                     {"floor", nullptr}});  // unless the log has more
   page::read_events(event_lines(events), parameters, made);
   made.run = run_bytes(run, model);
-  made.settings = page::settings_json(config.sizes, config.training, config.corpus,
-                                      run.text_bytes > 0 && config.texts.empty() ? "" : made.title);
-  if (config.training.seed > page::largest_seed)
+  made.settings = settings_json({config.corpus, config.sizes, config.training},
+                                run.text_bytes > 0 && config.texts.empty() ? "" : made.title);
+  if (config.training.seed > largest_seed)
     made.notices.emplace_back("A new model here has another seed: this run's is too large.");
   made.notices.emplace_back(
       !made.kept.empty() ? "The weights of earlier steps are rounded to bf16, 8 binary digits."

@@ -15,6 +15,7 @@
 #include "engine/autograd.h"
 #include "examples/page/engine/excerpt.h"
 #include "examples/page/engine/head.h"
+#include "examples/page/engine/settings.h"
 #include "examples/page/engine/sizes.h"
 #include "examples/page/engine/view.h"
 #include "nn/generate/sampler.h"
@@ -33,7 +34,7 @@ namespace {
 struct Run {
   std::string name;  // of the text's file
   std::uint64_t text_bytes = 0, text_hash = 0;
-  CorpusOptions reading;
+  Settings settings;
   Corpus corpus;
   LanguageModel model, shown;
   Excerpt beginning;               // of the text
@@ -83,82 +84,24 @@ View view() {
 
 Json run_json() {
   const Run& r = the_run();
-  const LanguageModelSizes& sizes = r.model.sizes;
-  std::vector<Json> parameters;
-  for (const auto& [name, tensor] : named_parameters(r.model)) {
-    std::vector<Dim> shape;
-    for (int axis = 0; axis < tensor.rank(); ++axis) shape.push_back(tensor.dim(axis));
-    parameters.push_back(Json::object({{"name", name}, {"shape", shape}}));
-  }
   const Tokenizer& tokenizer = r.corpus.tokenizer;
   std::vector<Dim> all(static_cast<std::size_t>(tokenizer.size()));
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Dim>(i);
   std::vector<Dim> counts(all.size());
   for (const TokenText* text : {&r.corpus.train, &r.corpus.valid})
     for (const Dim token : text->tokens) ++counts[static_cast<std::size_t>(token)];
-  Json::Members members{{"layers", sizes.layers},
-                        {"heads", sizes.heads},
-                        {"width", sizes.width},
-                        {"hidden", sizes.hidden_width()},
-                        {"context", sizes.context},
-                        {"kind", to_string(tokenizer.kind())},
-                        {"lines", r.reading.reading == Reading::lines},
-                        {"words", words_of(all)},
-                        {"counts", counts},
-                        {"beginning", r.beginning.text},
-                        {"goes_on", r.beginning.goes_on},
-                        {"without", words_of_none(sizes.recipe)},
-                        {"forms", Json::object(forms_json(sizes.recipe))},
-                        {"bias", sizes.bias == Bias::with},
-                        {"freeze", words_of_none(sizes.recipe.learned)},
-                        {"count", count_parameters(r.model)},
-                        {"parameters", parameters},
-                        {"trains", r.trainer.has_value()}};
-  if (r.trainer) {
-    const TrainerOptions& options = r.trainer->options();
-    const CosineSchedule& schedule = options.schedule;
-    const Json::Members of_training{
-        {"step", r.trainer->steps_done()},
-        {"steps", schedule.steps},
-        {"batch", options.batch},
-        {"rate", schedule.rate},
-        {"warmup", schedule.warmup},
-        {"decay", options.decay},
-        {"clip", options.clip},
-        {"beta2", options.beta2},
-        {"dropout", sizes.dropout},
-        {"optimizer", options.optimizer == Optimizer::muon ? "muon" : "adamw"},
-        {"seed", std::min(options.seed, std::uint64_t{1} << 53)}};
-    members.insert(members.end(), of_training.begin(), of_training.end());
-  }
-  return Json::object(members);
+  return Json::object({{"settings", settings_json(r.settings, r.name)},
+                       {"kind", to_string(tokenizer.kind())},
+                       {"words", words_of(all)},
+                       {"counts", counts},
+                       {"beginning", r.beginning.text},
+                       {"goes_on", r.beginning.goes_on},
+                       {"count", count_parameters(r.model)},
+                       {"trains", r.trainer.has_value()},
+                       {"step", r.trainer ? r.trainer->steps_done() : 1}});
 }
 
 // -- settings --------------------------------------------------------------------------------------
-
-struct Settings {
-  CorpusOptions corpus;
-  LanguageModelSizes sizes{.vocabulary = 1, .context = 0};
-  TrainerOptions training;
-
-  /// Calls f(name, option, value) for each setting: its name in the JSON of a page, and the option of
-  /// `fledge train`, as run.safetensors has it. "": it has none there.
-  void each(auto&& f) {
-    f("lines", "lines", corpus.reading), f("tokens", "", corpus.tokens);
-    f("symbols", "", corpus.symbols), f("valid", "valid", corpus.valid);
-    f("layers", "", sizes.layers), f("heads", "", sizes.heads), f("width", "", sizes.width);
-    f("hidden", "", sizes.hidden), f("context", "", sizes.context), f("bias", "", sizes.bias);
-    f("dropout", "dropout", sizes.dropout), f("without", "", sizes.recipe);
-    f("freeze", "freeze", sizes.recipe.learned);
-    CosineSchedule& schedule = training.schedule;
-    f("steps", "steps", schedule.steps), f("warmup", "warmup", schedule.warmup);
-    f("rate", "lr", schedule.rate);
-    f("batch", "batch", training.batch);
-    f("decay", "decay", training.decay), f("clip", "clip", training.clip);
-    f("beta2", "", training.beta2), f("seed", "seed", training.seed);
-    f("optimizer", "optimizer", training.optimizer);
-  }
-};
 
 void read_setting(const JsonValue& json, double& to) { to = json.number(); }
 void read_setting(const JsonValue& json, Dim& to) { to = json.integer(0, 1'000'000'000); }
@@ -224,31 +167,16 @@ void read_options(const JsonValue& options, Settings& s) {
   s.corpus.seed = s.training.seed;
 }
 
-std::string option_text(bool value) { return value ? "true" : "false"; }
-std::string option_text(double value) { return json_number(value); }
-std::string option_text(std::int64_t value) { return std::to_string(value); }
-std::string option_text(std::uint64_t value) { return std::to_string(value); }
-std::string option_text(Optimizer value) { return value == Optimizer::muon ? "muon" : "adamw"; }
-std::string option_text(Reading value) { return option_text(value == Reading::lines); }
-std::string option_text(const Recipe::Learned& value) {
-  std::string text;
-  for (const std::string& word : words_of_none(value)) text += (text.empty() ? "" : ",") + word;
-  return text;
-}
-template <class T>
-std::string option_text(const T&) {
-  return "";  // no option of a run: run.safetensors has it elsewhere, or not at all
-}
-
 // The settings in run.safetensors, as `fledge train` writes them (examples/fledge/train/train_config).
 constexpr std::int64_t settings_version = 8;
 
 std::string settings_text(const Run& r) {
-  Settings s{r.reading, r.model.sizes, r.trainer->options()};
   Json::Members options;
+  Settings s = r.settings;
   s.each([&](std::string_view, std::string_view option, const auto& value) {
-    if (const std::string text = option_text(value); !option.empty() && !text.empty())
-      options.push_back({option, text});
+    std::string text = json_of(value).text();
+    std::erase_if(text, [](char c) { return c == '"' || c == '[' || c == ']'; });
+    if (!option.empty() && !text.empty()) options.push_back({option, text});
   });
   const std::optional<Dim> end = r.corpus.tokenizer.find("\n");
   return config_json(s.sizes,
@@ -282,7 +210,7 @@ constexpr const char* too_large = "has 2 GB of memory: use a smaller width, cont
 std::uint32_t take(const std::string& name, std::string_view text, const Settings& s, Corpus corpus,
                    const LanguageModel& model, bool trains) {
   const Excerpt part = excerpt_of(text, corpus.tokenizer, s.corpus.reading, s.sizes.context);
-  Run next{name, text.size(), hash_of(text), s.corpus, std::move(corpus), model, model, part, {}};
+  Run next{name, text.size(), hash_of(text), s, std::move(corpus), model, model, part, {}};
   run = std::make_unique<Run>(std::move(next));
   if (trains) run->trainer.emplace(run->model, run->corpus.train, s.training);
   sentence.clear();
@@ -389,6 +317,7 @@ std::uint32_t fledge_load(std::uint32_t file_bytes, std::uint32_t text_bytes) {
   read_options(own["run"], s);
   Tokenizer tokenizer = read_tokenizer(own["tokenizer"]);
   if (tokenizer.size() > s.sizes.vocabulary) tokenizer.limit_to(s.sizes.vocabulary);
+  s.corpus.tokens = tokens_named(to_string(tokenizer.kind())), s.corpus.symbols = tokenizer.size();
   require<ValueError>(fits_page(s.sizes, 1), "page",
                       too_large);  // a view's gradient is one window's
   const LanguageModel model = kept_model(file, s.sizes);
@@ -407,7 +336,7 @@ std::uint32_t fledge_read(std::uint32_t bytes) {
   const Run& r = the_run();
   const Tokenizer& tokenizer = r.corpus.tokenizer;
   const std::string text =
-      (r.reading.reading == Reading::lines ? "\n" : "") + std::string(input_part(0, bytes));
+      (r.settings.corpus.reading == Reading::lines ? "\n" : "") + std::string(input_part(0, bytes));
   const UnknownSymbols unknown = tokenizer.unknown_symbols(text);
   std::vector<std::string> unknown_words;
   for (const auto& [word, count] : unknown.counts) unknown_words.push_back(word);
@@ -547,7 +476,7 @@ std::uint32_t fledge_write(std::uint32_t count, double temperature, std::uint32_
   const NoGrad no_grad;
   const Run& r = the_run();
   const Tokenizer& tokenizer = r.corpus.tokenizer;
-  const bool lines = r.reading.reading == Reading::lines;
+  const bool lines = r.settings.corpus.reading == Reading::lines;
   Decoder decoder(r.shown);
   Rng rng(seed);
   std::vector<Dim> tokens;

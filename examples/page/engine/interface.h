@@ -19,6 +19,11 @@ extern "C" {
 
 /// Supplied by the page; the module imports it as env.fail. It must not return.
 [[noreturn]] void fail(const char* sentence, std::uint32_t bytes);
+/// Supplied by the page, as env.write_digits: writes the `count` first digits of a positive number, the
+/// last one rounded. Returns the exponent e of d.dd… · 10^e.
+int write_digits(double number, int count, char* to);
+/// Supplied by the page, as env.read_number: the nearest double.
+double read_number(const char* text, std::uint32_t bytes);
 
 /// Room for `bytes` bytes, which the next call reads.
 char* fledge_input(std::uint32_t bytes);
@@ -28,8 +33,7 @@ const char* fledge_output();
 // -- the run --------------------------------------------------------------------------------------
 
 /// Input: a text, then the settings as JSON. Begins a run of this text at step 0: its random weights
-/// are shown, there is no sentence and no change. The settings are those of Settings::each(),
-/// interface.cpp. What is not given is chosen from the text as `fledge train` does, but for half a
+/// are shown, there is no sentence and no change. The settings are those of settings.h. What is not given is chosen from the text as `fledge train` does, but for half a
 /// minute of one core. Output: JSON, the run.
 std::uint32_t fledge_new(std::uint32_t text_bytes, std::uint32_t settings_bytes);
 /// At most `count` steps of training, fewer at the end of the run. Output: of each step its number,
@@ -45,7 +49,7 @@ std::uint32_t fledge_baselines();
 
 // -- weights --------------------------------------------------------------------------------------
 
-/// Output: f32, all shown weights, in the order of "parameters" of the run.
+/// Output: f32, all shown weights, in the order of named_parameters().
 std::uint32_t fledge_weights();
 /// Input: such f32. They are shown; training goes on from its own weights. 0 bytes: shows the
 /// weights that learn.

@@ -2,7 +2,7 @@
 // the worker and the module (../engine/interface.h); the others call the functions of makeEngine().
 
 // Runs in the worker; it is sent there as text, so it uses nothing of the page.
-function engineWorker() {
+function engineWorker(numberFunctions) {
   const utf8 = new TextEncoder(), text = new TextDecoder();
   let bytes = null, engine = null, run = null, asked = "";
   let begun = null, file = null, shown = null;  // what a new instance goes on from
@@ -26,17 +26,20 @@ function engineWorker() {
     const refuse = (sentence) => { throw new Error(sentence); };
     for (const {name} of WebAssembly.Module.imports(module))
       wasi_snapshot_preview1[name] = () => refuse("The engine asked for a file or a clock.");
-    const env = {fail: (at, size) => refuse(text.decode(out(size, at)))};
+    const env = {fail: (at, size) => refuse(text.decode(out(size, at))),
+      ...numberFunctions((at, size) => new Uint8Array(engine.memory.buffer, at, size))};
     engine = (await WebAssembly.instantiate(module, {env, wasi_snapshot_preview1})).exports;
     engine._initialize();
     asked = "";
   }
 
+  const take = (found) => { run = {...found.settings, ...found}; };
+
   // After an error the instance is of no more use: a new one goes on from the last saved run.
   async function mend() {
     await start();
-    if (file) run = json(engine.fledge_load(...put(file, begun[0])));
-    else if (begun) run = json(engine.fledge_new(...put(...begun)));
+    if (file) take(json(engine.fledge_load(...put(file, begun[0]))));
+    else if (begun) take(json(engine.fledge_new(...put(...begun))));
     if (shown) engine.fledge_show(...put(shown));
   }
 
@@ -69,7 +72,8 @@ function engineWorker() {
 
   // The run, with its words as a list, the most frequent first.
   function opened(found, next, saved) {
-    [run, asked, shown] = [found, "", null];
+    take(found);
+    [asked, shown] = ["", null];
     const {words, counts} = run;
     const frequent = [...words.keys()].sort((a, b) => counts[b] - counts[a])
       .map((token) => words[token]).filter((word) => word !== "\n");
@@ -163,7 +167,7 @@ function makeEngine() {
   const fail = ({message}) => waiting.forEach(({reject}) =>
     reject(new Error(message ?? "The worker does not start.")));
   const start = () => {
-    const source = new Blob(["(" + engineWorker + ")()"], {type: "text/javascript"});
+    const source = new Blob([`(${engineWorker})(${numberFunctions})`], {type: "text/javascript"});
     const url = URL.createObjectURL(source);
     worker = new Worker(workerPolicy?.createScriptURL(url) ?? url);
     URL.revokeObjectURL(url);

@@ -95,13 +95,10 @@ async function openRun(file) {
   const {baselines} = model, words = model.words.join();
   model = await engine.load(await file.arrayBuffer(), page.text);
   model.baselines ??= baselines;
-  const told = ["layers", "heads", "width", "hidden", "context", "batch", "rate", "steps", "seed",
-    "lines", "without", "forms", "bias", "freeze", "optimizer", "warmup", "decay", "clip", "beta2",
-    "dropout"].map((name) => [name, model[name]]);
-  page.settings = {...page.settings, ...Object.fromEntries(told), tokens: model.kind};
+  page.settings = model.settings;
   page.notices = [];
-  const {step = 1, steps = 1} = model;
-  model.steps = Math.max(step, steps);
+  const {step} = model;
+  model.steps = model.trains ? Math.max(step, model.steps) : 1;
   const losses = model.trains ? [{step, loss: await engine.loss()}] : [];
   resetLearning({hasBegun: true, last: step, losses});
   state.step = step;

@@ -13,13 +13,16 @@ async function startPage() {
   await (page.run ? openRecorded() : beginRun(page.settings));
   learning.hasBegun = learning.isRecorded && learning.kept.length < 2;  // nothing to play
   readAddress();
+  const whole = document.getElementById("page");
+  whole.append(firstPart());
+  await refresh();  // what is seen first
   const below = [gridPart(), cellPart(), lensPart(), gradientPart(), lossPart(), switchesPart(),
     mapPart(), writePart(), textPart()];
   const links = below.map((part) => element("a", {href: "#" + part.id},
     ...part.firstChild.cloneNode(true).childNodes));
   const hasBook = page.book.length > 0;
   const nav = element("nav", {"aria-label": "Parts of this page"}, links);
-  document.getElementById("page").append(firstPart(), ...(hasBook ? [...bookPart(),
+  whole.append(...(hasBook ? [...bookPart(),
     element("section", {"aria-labelledby": "laboratory"},
       element("h2", {id: "laboratory"}, "Laboratory"), nav)] : [nav]), element("main", {}, below));
   if (hasBook) {
