@@ -96,8 +96,10 @@ Dim require_heads(std::string_view op, Dim channels, Dim heads) {
 }
 
 HeadCount::HeadCount(Dim heads, Dim key_heads) : queries(heads), keys(key_heads) {
-  require<ValueError>(heads > 0 && keys > 0 && heads % keys == 0, "HeadCount",
-                      "the heads of keys must divide those of queries: got ", keys, " and ", heads);
+  constexpr Dim most = Dim{1} << 31;  // sums and multiples of heads do not overflow
+  require<ValueError>(heads > 0 && heads <= most && keys > 0 && heads % keys == 0, "HeadCount",
+                      "the heads of keys must divide those of queries, at most 2^31: got ", keys,
+                      " and ", heads);
 }
 
 namespace {
@@ -121,7 +123,8 @@ Dim query_columns(std::string_view op, const Shape& qkv, HeadCount heads) {
 
 void require_q_k_v(std::string_view op, const Shape& q, const Shape& k, const Shape& v,
                    HeadCount heads) {
-  require(q.rank() >= 2 && k == v && q.dim(-1) * heads.keys == k.dim(-1) * heads.queries, op,
+  const Dim share = heads.keys == heads.queries ? 1 : heads.queries / heads.keys;
+  require(q.rank() >= 2 && k.rank() >= 2 && k == v && q.dim(-1) == k.dim(-1) * share, op,
           "needs q (..., T, H*D) and k, v (..., S, G*D): got ", q, ", ", k, ", ", v,
           for_heads(heads));
   require(q.rank() == k.rank() && q.without(-1).without(-1) == k.without(-1).without(-1), op,

@@ -94,17 +94,16 @@ Tensor LanguageModel::logits(const Tensor& x) const {
 }
 
 Mask LanguageModel::mask(const std::vector<Dim>& lengths) const {
-  Mask seen;
-  if (sizes.recipe.mask == Masking::causal)
-    seen = causal();
-  else if (!lengths.empty())
-    seen = padding(lengths);
+  Mask seen = lengths.empty() ? Mask() : padding(lengths);
+  if (sizes.recipe.mask == Masking::causal) seen = causal();
   return sizes.recipe.window > 0 ? seen & window(sizes.recipe.window) : seen;
 }
 
 Tensor LanguageModel::operator()(const Indices& ids, Mode mode,
                                  const std::vector<Dim>& lengths) const {
   Tensor x = first_input(ids, mode);
+  require(lengths.empty() || std::ssize(lengths) == ids.shape()[0], "LanguageModel",
+          "needs a length for each row: got ", lengths.size(), " for ids of shape ", ids.shape());
   const Mask seen = mask(lengths);
   for (const Block& block : h) x = block(x, seen, mode);
   return logits(x);

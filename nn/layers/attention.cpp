@@ -34,6 +34,7 @@ void require_features(const char* op, const Tensor& x, const Linear& projection)
 }  // namespace
 
 Tensor keys_of_heads(const Tensor& x, HeadCount heads) {
+  require_heads("keys_of_heads", x.rank() > 0 ? x.dim(-1) : 0, heads.keys);
   if (heads.keys == heads.queries) return x;
   const Dim D = x.dim(-1) / heads.keys;
   std::vector<Tensor> own;
@@ -45,6 +46,9 @@ Tensor keys_of_heads(const Tensor& x, HeadCount heads) {
 }
 
 Tensor softmax_with_sink(const Tensor& scores, const Mask& mask, const Tensor& sink) {
+  require(scores.rank() >= 3, "softmax_with_sink", "needs scores (..., H, T, S): got shape ",
+          scores.shape());
+  require_sink("softmax_with_sink", sink, scores.dim(-3));
   const VisibleTable table = mask.table(scores.shape(), "attend");
   const Array visible(scores.shape(), {table.begin(), table.end()});
   const Tensor shown = where(visible, scores, -infinity);

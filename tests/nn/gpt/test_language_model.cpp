@@ -238,6 +238,10 @@ TEST_CASE("LanguageModel: any time up to the context, none, and an empty batch; 
   CHECK(refuses<ShapeError>(on({3}, {1, 2, 3}), "LanguageModel", "(batch, time)", "(3)"));
   CHECK(refuses<ShapeError>(on({1, 8}, std::vector<Dim>(8)), "LanguageModel", "7", "(1, 8)"));
   CHECK(refuses<ValueError>(on({1, 2}, {0, 11}), "id 11 at position 1", "(11, 8)"));
+  for (const std::vector<Dim>& lengths : {std::vector<Dim>{2}, {2, 2, 7}})
+    CHECK(refuses<ShapeError>([&] { model(two_texts, Mode::evaluation(), lengths); },
+                              "LanguageModel", std::to_string(lengths.size()), "(2, 5)"));
+  CHECK(refuses<ValueError>([&] { model(two_texts, Mode::evaluation(), {2, -5}); }, "-5"));
 }
 
 TEST_CASE("LanguageModel: sizes that make no model are refused, others reach every block") {

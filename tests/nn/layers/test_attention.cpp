@@ -251,6 +251,20 @@ TEST_CASE("attention: what does not fit is refused") {
                               std::to_string(width) + " channels",
                               std::to_string(heads) + " equal heads"));
   CHECK(refuses<ValueError>([&] { Attention(8, {4, 3}, rng); }, "HeadCount", "got 3 and 4"));
+  CHECK(refuses<ValueError>([] { HeadCount((Dim{1} << 31) + 1, 1); }, "HeadCount", "2147483649"));
+  CHECK(refuses<ValueError>(
+      [] {
+        keys_of_heads(uniform({2, 5}, 1), {4, 2});
+      },
+      "keys_of_heads", "5 channels"));
+  CHECK(refuses<ValueError>([] { keys_of_heads(Tensor(1), 1); }, "keys_of_heads"));
+  for (const auto& [scores, sink] : {std::pair<Shape, Shape>{{3, 2, 2}, {1}},
+                                     {{3, 2, 2}, {1, 1, 3}},
+                                     {{2, 3, 2, 2}, {6}},
+                                     {{2, 2}, {2}}})
+    CHECK(refuses<ShapeError>(
+        [s = scores, b = sink] { softmax_with_sink(Array::zeros(s), causal(), Array::zeros(b)); },
+        "softmax_with_sink", to_string(scores.rank() < 3 ? scores : sink)));
   Attention odd(6, {2, 1}, rng);
   odd.rotary_base = 100;
   CHECK(refuses<ValueError>([&] { odd(uniform({2, 6}, 1)); }, "Attention", "even", "6 / 2"));
