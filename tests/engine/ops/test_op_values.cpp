@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "engine/array_math.h"
+#include "engine/ops/cached_attention.h"
 #include "tests/engine/ops/passes.h"
 
 using namespace tests;
@@ -274,4 +275,16 @@ TEST_CASE(
   CHECK_THROWS_AS(dropout(x, 1, rng), ValueError);
   CHECK_THROWS_AS(dropout(Tensor(), 0, rng), GraphError);
   CHECK(rng.bits() == untouched.bits());
+}
+
+TEST_CASE("ops: limits that are allowed, and those beyond") {
+  const Tensor x(uniform({2, 4}, 1)), gain(Array::ones({4}));
+  CHECK(rms_norm(x, gain, 0).shape() == Shape{2, 4});
+  CHECK(rotate(x, 4, 1, (Dim{1} << 31) - 2, 1).shape() == Shape{2, 4});
+  CHECK_THROWS_AS(rotate(x, 4, 1, (Dim{1} << 31) - 1, 1), ValueError);
+  CHECK_THROWS_AS(cross_entropy(x, Indices({2}, {0, 1}),
+                                CrossEntropyOptions{.weights = Array({4}, {1, 1, 1, infinity})}),
+                  ValueError);
+  CHECK_THROWS_AS(cached_attention_weights(Array::ones({2, 12}), {1, 1}, KeyValueCache(), {}, {}),
+                  ShapeError);
 }

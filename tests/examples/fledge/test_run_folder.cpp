@@ -1,6 +1,7 @@
 // A run's file with one change: a refusal names the file and what is wrong, and nothing is lost.
 // tests/command/folders.txt and interrupts.txt have the rest of the folder, make faults what a disk
 // or a kill may do.
+#include "examples/fledge/train/screen.h"
 #include "tests/examples/fledge/training.h"
 #include "tests/support/given.h"
 
@@ -83,4 +84,26 @@ TEST_CASE("a run's file with one change: the sentence names it and what is wrong
   fs::remove(desk.path);
   write_file(desk.path, desk.good);
   trained({"--resume", desk.folder, "--steps", "30"});
+}
+
+TEST_CASE("fledge train: after a divergence a smaller rate is advised") {
+  fledge::train::TrainConfig config;
+  config.texts = {"text"};
+  const fledge::Corpus corpus = fledge::read_corpus(std::string(300, 'a') + "bcd", {});
+  const auto advised = [&](double rate) {
+    config.training.schedule.rate = rate;
+    return rate_after_divergence(config, corpus);
+  };
+  const double chosen = advised(1000);
+  for (const double rate : {1000.0, chosen, chosen / 2}) CHECK(advised(rate) < rate);
+}
+
+TEST_CASE("fledge train: a time is minutes and seconds, or hours too") {
+  for (const auto& [seconds, text] : {std::pair{0.0, "0:00"},
+                                      {59.6, "1:00"},
+                                      {3599.0, "59:59"},
+                                      {3725.0, "1:02:05"},
+                                      {1e9 + 1, "-"},
+                                      {-1.0, "-"}})
+    CHECK(fledge::train::clock_text(seconds) == text);
 }

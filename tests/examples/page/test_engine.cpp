@@ -10,6 +10,8 @@
 #include "examples/page/engine/interface.h"
 #include "examples/page/engine/settings.h"
 #include "examples/support/built_in_text.h"
+#include "nn/inspect/ngram_losses.h"
+#include "nn/inspect/word_vectors.h"
 #include "tests/support/folder.h"
 #include "tests/support/given.h"
 #include "tests/support/refuses.h"
@@ -180,6 +182,13 @@ TEST_CASE("page: fledge opens a run that the page has saved, and the page goes o
   CHECK(numbers<double>(fledge_step(100)) == rest);
   CHECK(rest.size() == 4 * 5);
 
+  // Another text trains nothing, and is what the model is compared with.
+  const std::string part = text.substr(0, 500);
+  put(file + part);
+  CHECK_FALSE(read_json(output(fledge_load(length(file), length(part))))["trains"].boolean());
+  read_sentence("b");
+  CHECK_THAT(output(fledge_said()), ContainsSubstring("count"));
+
   // A step of this batch is too large for a page, and its seed for JavaScript; the model is shown.
   train::RunConfig large = opened.run;
   large.settings.training.batch = 1'000'000;
@@ -189,6 +198,12 @@ TEST_CASE("page: fledge opens a run that the page has saved, and the page goes o
   put(shown + text);
   CHECK_FALSE(read_json(output(fledge_load(length(shown), length(text))))["trains"].boolean());
   CHECK(numbers<float>(fledge_weights()) == weights);
+  std::string older = train::config_text(large);
+  older.replace(older.find("\"version\": 8"), 12, "\"version\": 7");
+  const std::string of_older = checkpoint_bytes(trainer, {}, {}, older);
+  put(of_older);
+  CHECK_THAT(refusal<FormatError>([&] { fledge_load(length(of_older), 0); }),
+             ContainsSubstring("must be 8"));
   // One token has no next one.
   read_sentence("b");
   CHECK(std::isnan(fledge_sentence_loss(-1)));
@@ -284,4 +299,154 @@ TEST_CASE("page: a head whose sizes do not fit is refused with a sentence") {
   for (const auto& [json, part] :
        {std::pair{R"({"x":[[1]],"goal":{"row":1,"with":[1]}})", "goal.row"}, {R"({"y":1})", "y"}})
     CHECK_THAT(refusal<FormatError>([&, text = json] { head(text); }), ContainsSubstring(part));
+}
+
+TEST_CASE("page: every number of a cell, and what changes do to attention") {
+  const std::string text = "abcdabdcabcadbca";
+  const std::string settings =
+      R"("tokens":"character","valid":0.25,"layers":2,"heads":2,"width":8,"context":6,"seed":3})";
+  const auto change = [](const std::string& json) {
+    put(json);
+    fledge_change(length(json));
+  };
+  const auto next = [](int layer, std::uint32_t part) {
+    return output(fledge_next(layer, part, 3, 4));
+  };
+  for (const bool is_scaled : {true, false}) {
+    begin_run(text, (is_scaled ? "{" : R"({"without":["scale"],)") + settings);
+    const std::vector<float> own = numbers<float>(fledge_weights());
+    std::vector<float> large = own;
+    for (float& weight : large)
+      if (weight != 1) weight *= 9;  // all but the gains of the norms
+    const auto bytes = static_cast<std::uint32_t>(large.size() * sizeof(float));
+    std::memcpy(fledge_input(bytes), large.data(), bytes);
+    fledge_show(bytes);
+    CHECK(numbers<float>(fledge_weights()) == large);
+    CHECK_THAT(refusal<ValueError>([&] { fledge_show(bytes - 4); }), ContainsSubstring("weights"));
+    read_sentence("abcd");
+    const std::vector<float> all = numbers<float>(fledge_attention());  // (2, 2, 4, 4)
+    const auto cell = [](int head, int query, int key) {
+      return read_json(
+          output(fledge_cell(1, static_cast<std::uint32_t>(head), static_cast<std::uint32_t>(query),
+                             static_cast<std::uint32_t>(key))));
+    };
+    const auto list = [](const JsonValue& json) {
+      std::vector<double> found;
+      json.each_item([&](const JsonValue& x) { found.push_back(x.is_null() ? -1e9 : x.number()); });
+      return found;
+    };
+    std::vector<double> mixed(4);
+    for (int key = 0; key < 4; ++key) {
+      const JsonValue at = cell(1, 3, key);
+      const std::vector<double> q = list(at["q"]), k = list(at["k"]), v = list(at["v"]),
+                                products = list(at["products"]), weights = list(at["weights"]);
+      double dot = 0;
+      for (std::size_t d = 0; d < 4; ++d) {
+        CHECK(std::abs(products[d] - q[d] * k[d]) < 1e-5);
+        dot += products[d];
+        const auto j = static_cast<std::size_t>(key);
+        CHECK(std::abs(list(at["part"])[d] - weights[j] * v[d]) < 1e-5);
+        mixed[d] += weights[j] * v[d];
+        CHECK(static_cast<float>(weights[j]) == all[((1 * 2 + 1) * 4 + 3) * 4 + j]);
+      }
+      CHECK(std::abs(at["dot"].number() - dot) < 1e-5);
+      CHECK(at["divisor"].number() == (is_scaled ? 2 : 1));  // √4
+      CHECK(std::abs(at["score"].number() - dot / at["divisor"].number()) < 1e-4);
+      CHECK(at["score"].number() == list(at["scores"])[static_cast<std::size_t>(key)]);
+    }
+    CHECK(is_near(list(cell(1, 3, 0)["output"]), mixed));
+    if (!is_scaled) continue;
+
+    const double score = cell(0, 3, 1)["score"].number();
+    change(R"({"nudges":[{"layer":1,"head":0,"query":3,"key":1,"by":0.5}]})");
+    CHECK(std::abs(cell(0, 3, 1)["score"].number() - score - 0.5) < 1e-5);
+    CHECK(numbers<float>(fledge_attention()) != all);
+    change(R"({"rows":[{"layer":0,"head":1,"query":2,"weights":[0,1,0,0]}]})");
+    std::vector<float> changed = numbers<float>(fledge_attention());
+    CHECK(std::vector<float>(changed.begin() + 24, changed.begin() + 28) ==
+          std::vector<float>{0, 1, 0, 0});
+    change(R"({"hidden":[1]})");
+    changed = numbers<float>(fledge_attention());
+    for (std::size_t row = 0; row < 16; ++row)
+      for (std::size_t key = 0; key < 4; ++key)
+        CHECK((changed[row * 4 + key] > 0) == (key <= row % 4 && (key != 1 || row % 4 == 1)));
+    for (const auto& [wrong, what] :
+         {std::pair{R"({"hidden":[4]})", "hidden[0]"},
+          {R"({"off":[{"layer":2,"head":0}]})", "off[0].layer"},
+          {R"({"rows":[{"layer":0,"head":1,"query":2,"weights":[1]}]})", "rows[0].weights"}})
+      CHECK_THAT(refusal<FormatError>([&, json = wrong] { change(json); }),
+                 ContainsSubstring(what));
+    // Without both heads a layer adds nothing before its MLP; its output is that of the model.
+    change(R"({"off":[{"layer":1,"head":0},{"layer":1,"head":1}]})");
+    CHECK(list(cell(0, 3, 1)["output"]) == std::vector<double>(4));
+    CHECK(next(1, 1) == next(1, 0));
+    CHECK(next(1, 2) != next(1, 1));
+    CHECK(next(-1, 0) == next(1, 2));
+    CHECK_THAT(refusal<ValueError>([&] { next(2, 0); }), ContainsSubstring("fledge_next"));
+
+    change(R"({"hidden":[1]})");
+    put("abcdabcd");  // its last six tokens, without changes
+    CHECK(read_json(output(fledge_read(8)))["cut"].number() == 2);
+    read_sentence("abcd");
+    CHECK(numbers<float>(fledge_attention()) == all);
+    // The mean over four places is that over three and the loss of one more.
+    const double three = fledge_sentence_loss(-1), four = fledge_sentence_loss(2);
+    double p = 0;
+    read_json(next(-1, 0)).each_item([&](const JsonValue& choice) {
+      if (choice["token"].number() == 2) p = choice["p"].number();
+    });
+    CHECK(std::abs(4 * four - 3 * three + std::log(p)) < 1e-4);
+    const auto write = [](double temperature, std::uint32_t seed) {
+      return output(fledge_write(20, temperature, seed));
+    };
+    CHECK(write(0, 1) == write(0, 2));
+    CHECK(write(1, 1) != write(1, 2));
+    const TokenMap map = token_map(Array({4, 8}, {large.begin(), large.begin() + 32}));
+    std::vector<double> plane{map.share};
+    plane.insert(plane.end(), map.x.begin(), map.x.end());
+    plane.insert(plane.end(), map.y.begin(), map.y.end());
+    CHECK(numbers<double>(fledge_map()) == plane);
+    fledge_show(0);
+    CHECK(numbers<float>(fledge_weights()) == own);
+  }
+}
+
+TEST_CASE("page: losses and what to compare them with; limits of a page") {
+  const CorpusOptions options{.reading = Reading::lines, .tokens = Tokens::word, .valid = 2};
+  const std::string text = "birds fly\nbirds walk\nhow birds walk\nbirds fly\ncats walk\n";
+  const std::string settings =
+      R"({"lines":true,"tokens":"word","valid":2,"layers":1,"heads":1,"width":8,"context":4,)"
+      R"("batch":1000000000,"seed":18446744073709551615})";
+  const JsonValue run = begin_run(text, settings);
+  CHECK(run["settings"]["seed"].shown() == "9007199254740992");
+  CHECK(run["settings"]["batch"].number() < 1e8);
+  CorpusOptions split = options;
+  split.seed = ~std::uint64_t{0};
+  const Corpus corpus = read_corpus(text, split);
+  Rng rng(split.seed);
+  const LanguageModel model(
+      {.vocabulary = corpus.tokenizer.size(), .context = 4, .layers = 1, .heads = 1, .width = 8},
+      rng);
+  CHECK(fledge_loss(0, 0) == mean_loss(model, corpus.train, 16, 0, 2));
+  CHECK(fledge_loss(1, 0) == mean_loss(model, corpus.valid, 16, 0, 2));
+  const JsonValue rivals = read_json(output(fledge_baselines()));
+  CHECK(std::abs(rivals["floor"].number() - least_loss(corpus.valid)) < 1e-9);
+  const auto V = corpus.tokenizer.size();
+  const int history = best_history(corpus.train, V, 8);
+  CHECK(rivals["tables"].shown() ==
+        read_json(Json(ngram_losses(corpus.train, corpus.valid, V, history)).text()).shown());
+  read_sentence("birds");
+  for (std::uint32_t seed = 1; seed < 9; ++seed)
+    CHECK_THAT(output(fledge_write(50, 1, seed)), !ContainsSubstring("\\u000a"));
+  begin_run("abcabdab", R"({"tokens":"character","valid":0})");
+  CHECK(std::isnan(fledge_loss(1, 0)));
+  CHECK(read_json(output(fledge_baselines()))["floor"].is_null());
+}
+
+TEST_CASE("page: a sink takes a part of the attention") {
+  begin_run("abcdabdcabcadbca",
+            R"({"tokens":"character","valid":0,"context":4,"forms":{"sink":"learned"}})");
+  read_sentence("abc");
+  const std::vector<float> all = numbers<float>(fledge_attention());
+  CHECK(all[0] < 0.9);  // one key and the sink
 }

@@ -81,6 +81,7 @@ TEST_CASE("model config: sizes and recipe are read as they were written") {
       CAPTURE(text);
       CHECK(text.find(is_llama ? "\"LlamaForCausalLM\"" : "\"Starcoder2ForCausalLM\"") !=
             text.npos);
+      if (!is_llama) CHECK(read_json(text)["embedding_dropout"].number() == sizes.dropout);
       const ModelConfig config = read_config(text);
       CHECK((config.sizes == sizes && config.unknown_keys.empty() && config.own.is_null()));
       if (is_llama) sizes.bias = Bias::with;             // which Llama has not
@@ -130,6 +131,8 @@ TEST_CASE("model config: what a file of Llama does not say") {
   CHECK(
       read_config(text + R"(,"rope_parameters":{"rope_theta":500,"rope_type":"default"}})").sizes ==
       sizes);
+  CHECK(read_config(text + R"(,"rope_theta":7,"rope_parameters":{"rope_theta":500}})").sizes ==
+        sizes);
 }
 
 TEST_CASE("model config: GPT-2's own file, and what else says the same") {

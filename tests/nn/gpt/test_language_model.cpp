@@ -293,3 +293,14 @@ TEST_CASE("LanguageModel: sizes that make no model are refused, others reach eve
   }
   CHECK(model.ln_f.eps == 1e-3);
 }
+
+TEST_CASE("LanguageModel: the limits of a window and of a rotary base") {
+  const auto made = [](Dim window, double base) {
+    LanguageModelSizes sizes{.vocabulary = 5, .context = 4, .layers = 1, .heads = 1, .width = 4};
+    sizes.recipe.window = window, sizes.recipe.rotary_base = base;
+    return [sizes] { LanguageModel(sizes, InitialWeights::none()); };
+  };
+  made(0, 1)();
+  CHECK(refuses<ValueError>(made(-1, 500), "window", "got -1"));
+  CHECK(refuses<ValueError>(made(0, infinity), "rotary base", "got inf"));
+}

@@ -271,3 +271,14 @@ TEST_CASE("model folder: sizes are compared before a file is read or a model is 
   CHECK_THAT(reading_model(folder.path()),
              ContainsSubstring("it has 1099511627776 bytes; at most 67108864 are read"));
 }
+
+TEST_CASE("model weights: zero biases of Starcoder2 without biases are no difference") {
+  LanguageModelSizes sizes{.vocabulary = 5, .context = 3, .layers = 1, .heads = 2, .width = 8};
+  sizes.bias = Bias::without, sizes.recipe.position = Position::rotary;
+  Rng rng(1);
+  const LanguageModel model(sizes, rng);
+  std::vector<NamedArray> arrays = named_weights(model);
+  arrays.push_back({"model.layers.0.self_attn.q_proj.bias", Array::zeros({8})});
+  arrays.push_back({"model.layers.0.mlp.c_fc.bias", Array::zeros({32})});
+  CHECK(same_weights(model_read(stored_bytes(arrays), sizes), model));
+}
