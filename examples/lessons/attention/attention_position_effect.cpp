@@ -80,7 +80,7 @@ void attention_or_effect(LessonText& to) {
   }
   to.set("effects", table);
   const double slowly = median_of(found[0][1].effects);
-  to.set_all("effect", slowly, "exp(effect)", std::exp(slowly));
+  to.set("effect", slowly);
   const auto halved = [&](std::size_t prompt, std::size_t j) {
     return count_above(found[prompt][j].effects, std::log(2));
   };

@@ -163,7 +163,7 @@ function timePart() {
       one.setAttribute("aria-pressed", Number(one.dataset.step) === value);
     plot.redraw();
   });
-  const head = element("span", {}, "how wrong it is, over the text (", term("loss"), ") ", loss);
+  const head = element("span", {}, "how wrong it is on its text (", term("loss"), ") ", loss);
   return element("div", {class: "time"}, element("p", {class: "caption time-head"}, head, step),
     element("div", {class: "curve-box"}, plot.node, slider), events);
 }

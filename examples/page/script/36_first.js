@@ -37,7 +37,7 @@ function storyNow() {
   if (isBirds && isOn && weights[best] < 0.8)
     return ["Now ", looker, " turns to ", key(best), "\u2026"];
   const isAsked = guess !== null && state.sentence === page.story.sentence;
-  const answer = isAsked && ` You had said ${quoted(tokens[guess] ?? "")}.`;
+  const answer = isAsked && ` You said ${quoted(tokens[guess] ?? "")}.`;
   const j = hideable(), canHide = !isOn && !isStart(j) && j !== query;
   const hint = canHide && [" Hide ", key(j), j === best ? ", and see what is left." :
     ", and see whether it matters."];
@@ -48,6 +48,7 @@ function storyNow() {
 // A quiet line: what the page leaves out, or what the reader has set.
 function notesNow() {
   return [...page.notices,
+    !learning.hasBegun && `The arrows bring ${quoted(seen.tokens[state.query])} what it finds.`,
     isLast() && model.trains && seen.said.length === 0 &&
       "The text never has this beginning, so what the model says is a guess.",
     seen.cut > 0 && `It reads the last ${model.context} ${unit()}s, not the ${seen.cut} before.`,

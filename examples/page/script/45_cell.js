@@ -59,8 +59,8 @@ function sharesTable() {
   const power = math("math", math("msup", math("mi", "e"), exponent));
   const head = (name, spoken) => element("th", {scope: "col", "aria-label": spoken}, name);
   const table = element("table", {class: "shares"},
-    element("caption", {}, "The share is this power divided by the sum of all powers (",
-      term("softmax"), ")."),
+    element("caption", {}, "Share: e to the score, divided by the sum of these (",
+      term("softmax"), "). To subtract the largest score first changes no share."),
     element("thead", {}, element("tr", {}, element("td"), head("score s"),
       head(power, "e to the power of s minus the largest"), head("share: drag it"), element("td"))),
     body);

@@ -12,8 +12,9 @@ function gradientPart() {
     losses.length === 0 ? [] : nudgeLines(width, losses, slopes[state.key], Number(nudge.value)));
   const draw = () => {
     const by = Number(nudge.value), found = losses[12 + 4 * by] - losses[12];
-    inWords.replaceChildren("If ", bdi(seen.tokens[state.query], {class: "query-ink"}), " scores ",
-      bdi(seen.tokens[state.key], {class: "key-ink"}), " " + fixed(Math.abs(by), 2),
+    inWords.replaceChildren("With the score of ", bdi(seen.tokens[state.query],
+      {class: "query-ink"}), " for ", bdi(seen.tokens[state.key], {class: "key-ink"}), " ",
+      fixed(Math.abs(by), 2),
       (by < 0 ? " lower" : " higher") + ", the slope foretells ",
       element("b", {id: "foretold"}, changeInWords(slopes[state.key] * by)), "; the engine finds ",
       element("b", {id: "found"}, changeInWords(found)), ".");
@@ -21,7 +22,7 @@ function gradientPart() {
   };
   const part = section("gradient", "Which way to learn",
     prose("For each score the engine computes a slope, the *gradient*: how the loss changes if " +
-      "the score rises a little. Training goes the way down, for all sentences at once. At the " +
+      "the score rises a little. Training goes downhill, for all sentences at once. At the " +
       "end these slopes cancel each other, or are nearly 0."),
     list, inWords, plot.node, element("label", {class: "slide"}, "nudge the score ", nudge));
   follow(async () => {

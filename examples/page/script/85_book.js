@@ -102,7 +102,7 @@ function lessonParts(lesson) {
       ` \u203a lesson ${at + 1} of ${page.book.length}`),
     element("h1", {tabindex: -1}, lesson.title),
     element("p", {class: "lede"}, rich(lesson.question, lesson)), ask, rest,
-    element("nav", {class: "turn", "aria-label": "Lessons"}, link(before, "\u2190 before"),
+    element("nav", {class: "turn", "aria-label": "Lessons"}, link(before, "\u2190 previous"),
       link(after, "next \u2192"))].filter(Boolean);
 }
 
