@@ -108,26 +108,11 @@ Array Array::clone() const {
   return copy;
 }
 
-namespace {
-
-// The largest Real below x.
-Real largest_below(double x) {
-  using Plain = std::conditional_t<std::is_same_v<Real, float>, float, double>;
-  const auto near = static_cast<Plain>(x);
-  return Real(near < x ? near : std::nextafter(near, -std::numeric_limits<Plain>::infinity()));
-}
-
-}  // namespace
-
 Array random_uniform(const Shape& shape, double low, double high, Rng& rng) {
-  // Rounded to Real, a draw just below `high` may be `high`. By halves, because high − low may be
-  // too large.
-  const Real last = std::max(Real(low), largest_below(high));
-  const double half = high / 2 - low / 2;
+  const double half = high / 2 - low / 2;  // high − low may be too large
   Array draws(shape);
   Real* x = draws.write();
-  for (Dim i = 0; i < draws.size(); ++i)
-    x[i] = std::min(Real(2 * (low / 2 + half * rng.uniform())), last);
+  for (Dim i = 0; i < draws.size(); ++i) x[i] = Real(2 * (low / 2 + half * rng.uniform()));
   return draws;
 }
 

@@ -87,8 +87,7 @@ class Array {
   Handle<Block> block_;
 };
 
-/// An array of independent draws from uniform [low, high), rounded to Real: `high` is never drawn.
-/// If no Real lies between them, all are `low`.
+/// An array of independent draws from uniform [low, high), rounded to Real, which may be `high`.
 Array random_uniform(const Shape& shape, double low, double high, Rng& rng);
 
 /// An array of independent normal draws with the given mean and standard deviation.

@@ -69,13 +69,11 @@ VisibleTable Mask::table(const Shape& scores, std::string_view op) const {
   for (Dim row = 0; row < rows; ++row) {
     const Dim query = row % queries, batch = row / rows_per_batch;
     const IndexRange span = spans[static_cast<std::size_t>(batch * queries + query)];
-    for (Dim key = span.begin; key < span.end; ++key) {
-      const auto entry = static_cast<std::size_t>(query * keys + key);
-      const bool allowed = std::all_of(parts_.begin(), parts_.end(), [&](const Part& part) {
-        return !part.table || part.table->visible[entry];
-      });
-      visible[static_cast<std::size_t>(row * keys + key)] = allowed ? 1 : 0;
-    }
+    unsigned char* const seen = visible.data() + row * keys;
+    std::fill(seen + span.begin, seen + std::max(span.begin, span.end), 1);
+    for (const Part& part : parts_)
+      for (Dim key = span.begin; part.table && key < span.end; ++key)
+        if (!part.table->visible[static_cast<std::size_t>(query * keys + key)]) seen[key] = 0;
   }
   return visible;
 }

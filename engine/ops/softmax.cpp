@@ -18,11 +18,11 @@ const unsigned char* data_of(const VisibleTable& visible) {
 ///   y_i = exp(x_i) / Σ_j exp(x_j)            ∂y_i/∂x_j = y_i·(δ_ij − y_j)
 ///
 ///   dx = y ⊙ (dy − ⟨dy, y⟩)                  needs only y, so x is not kept
-Tensor softmax_over(std::string_view op, const Tensor& x, const VisibleTable& visible) {
+Tensor softmax_over(std::string_view op, const Tensor& x, VisibleTable visible) {
   const RowShape m = rows_of(x.shape());
   Array y(x.shape());
   kernels::softmax_rows(x.value().data(), data_of(visible), y.write(), m.count, m.length);
-  return record(op, y, wrt(x, [y, m, visible](const Array& dy) {
+  return record(op, y, wrt(x, [y, m, visible = std::move(visible)](const Array& dy) {
                   Array dx(dy.shape());
                   kernels::softmax_rows_vjp(y.data(), dy.data(), data_of(visible), dx.write(),
                                             m.count, m.length);

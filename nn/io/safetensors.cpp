@@ -198,7 +198,8 @@ StoredHeader stored_header(const ByteSource& file) {
   located_at("the header", [&] {
     const JsonValue json = read_json(file.read(8, data - 8), most_header_bytes);
     std::size_t count = 0;
-    json.each_member([&](const std::string&, const JsonValue&) { ++count; });
+    json.each_member(
+        [&](const std::string& key, const JsonValue&) { count += key == "__metadata__" ? 0 : 1; });
     if (count > most_tensors) json.fail("has more than 1,000,000 tensors");
     header.tensors.reserve(count);
     json.each_member([&](const std::string& key, const JsonValue& value) {

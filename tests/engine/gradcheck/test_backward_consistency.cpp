@@ -66,7 +66,8 @@ TEST_CASE("a rule that drops a small dy, or draws a new dropout mask, is found, 
 TEST_CASE("rounding where a gradient cancels is not taken for an overwritten contribution") {
   const OpFunction alone = [](In in) { return cosine_similarity(in[0], in[0]); };
   // Its rules give 1/x and −1/x: beside a number of size 1 they are large, and cancel.
-  const OpFunction quotient = [](In in) { return in[0] / in[0]; };
+  const OpFunction quotient = [](In in) { return in[0] / in[0]; },
+                   large = [](In in) { return in[0] / in[0] * 1e6; };
   for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u}) {
     CAPTURE(seed);
     const auto f = [](In in) { return cosine_similarity(in[1], in[1]) + sum(in[0]); };
@@ -78,7 +79,7 @@ TEST_CASE("rounding where a gradient cancels is not taken for an overwritten con
     CHECK(unlisted.tensor == "input 1");
     CHECK(gradcheck(f, inputs, {.seed = seed, .zero_gradients = {"input 1"}}).ok);
     for (const double size : {1e-12, 1e-9, 1e-3, 1e6})
-      for (const OpFunction& zero : {alone, quotient})
+      for (const OpFunction& zero : {alone, quotient, large})
         CHECK_THAT(
             gradcheck(zero, {inputs[1] * Real(size)}, {.seed = seed, .zero_gradients = {"input 0"}})
                 .problem,

@@ -89,6 +89,9 @@ TEST_CASE("a check that could not have failed is a failure") {
     return concat(std::vector<Tensor>(static_cast<std::size_t>(++calls), in[0]), 0);
   };
   CHECK(problem(growing, {uniform({2}, 1)}) == unsteady);
+  CHECK_THAT(problem([](In in) { return sum(in[0]) + sum(in[1]) * 1e-15; },
+                     {uniform({2}, 1), uniform({3}, 2)}),
+             StartsWith("this gradient is too small beside the others to be checked with them"));
   const GradcheckReport unused = gradcheck(of_one(exp), {uniform({2}, 1), uniform({3}, 2)});
   CHECK(unused.problem == silent);
   CHECK((unused.tensor == "input 1" && unused.index == "[0]"));
@@ -125,6 +128,7 @@ TEST_CASE(
   CHECK(gradcheck(alive, x, first).problem ==
         "the tensor is listed in zero_gradients, but its gradient is not zero: remove it from the "
         "list");
+  CHECK(gradcheck(alive, x, first).undecided == 0);
 }
 
 TEST_CASE("a derivative that is infinite where the function is finite is not ok") {
@@ -382,6 +386,7 @@ TEST_CASE("a report counts the calls, and the outputs that depend on no input") 
       {uniform({3}, 1), uniform({3}, 2)}, {.zero_gradients = {"input 1"}});
   CHECK(report);
   CHECK(report.forward_calls == calls);
+  CHECK(calls < 100);                  // a right function is not measured with several steps
   CHECK(report.backward_calls == 10);  // seven, and of all inputs, the first and the second alone
   CHECK(report.unreached == 2);
   CHECK_THAT(to_string(report), ContainsSubstring("; outputs that depend on no input: 2"));

@@ -280,6 +280,7 @@ TEST_CASE(
 TEST_CASE("ops: limits that are allowed, and those beyond") {
   const Tensor x(uniform({2, 4}, 1)), gain(Array::ones({4}));
   CHECK(rms_norm(x, gain, 0).shape() == Shape{2, 4});
+  CHECK(stack({x, x, x}).shape() == Shape{3, 2, 4});  // along a new first axis, if none is named
   CHECK(rotate(x, 4, 1, (Dim{1} << 31) - 2, 1).shape() == Shape{2, 4});
   CHECK_THROWS_AS(rotate(x, 4, 1, (Dim{1} << 31) - 1, 1), ValueError);
   CHECK_THROWS_AS(cross_entropy(x, Indices({2}, {0, 1}),

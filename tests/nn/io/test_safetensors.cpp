@@ -78,6 +78,13 @@ TEST_CASE("safetensors: much of what is allowed is read, too much is refused in 
                 " occurs twice");
   header.back() = '}';
   CHECK(std::ssize(stored_header(stored_file(header)).tensors) == names);
+  if (testing::sanitized) return;
+  header = R"({"__metadata__":{},)";
+  for (int n = 0; n < 1'000'000; ++n)
+    header += entry(std::to_string(n), "U8", "[0]", "[0,0]") + ",";
+  check_refused(stored_file(header + entry("x", "U8", "[0]", "[0,0]") + "}"), "1,000,000 tensors");
+  header.back() = '}';
+  CHECK(stored_header(stored_file(header)).tensors.size() == 1'000'000);
 }
 
 namespace {
