@@ -31,14 +31,19 @@ std::string line_of_stdin(const char* prompt) {
   return line.erase(line.find_last_not_of(" \r\t") + 1);
 }
 
-/// The shortest choice that begins like the line; without one, and of a number, its first word.
-std::string chosen(const Guess& guess, const std::string& line) {
+/// The shortest choice that begins like the line, or else that contains it; else a number without its
+/// blanks, or the first word.
+std::string chosen(const Guess& guess, std::string line) {
   std::string best;
   for (const std::string& choice : guess.choices)
     if (!line.empty() && strncasecmp(choice.c_str(), line.c_str(), line.size()) == 0 &&
         (best.empty() || choice.size() < best.size()))
       best = choice;
-  return best.empty() ? line.substr(0, line.find(' ')) : best;
+  for (const std::string& choice : guess.choices)
+    if (best.empty() && !line.empty() && choice.find(line) != std::string::npos) best = choice;
+  if (!best.empty()) return best;
+  if (line.find_first_not_of("0123456789.,-/% ") == std::string::npos) std::erase(line, ' ');
+  return line.substr(0, line.find(' '));
 }
 
 /// Returns the guesses; none without `ask`.

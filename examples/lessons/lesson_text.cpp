@@ -112,10 +112,13 @@ Guess guess_of(const std::string& text) {
   return guess;
 }
 
-/// The number of a text such as "1,024", "-0.5" or "0,18"; not a number for other texts.
+/// The number of a text such as "1,024", "-0.5", "0,18", "30 %" or "3/10"; not a number for others.
 double number_of(std::string text) {
+  if (const std::size_t slash = text.find('/'); slash != std::string::npos)
+    return number_of(text.substr(0, slash)) / number_of(text.substr(slash + 1));
+  if (text.ends_with('%')) return number_of(text.substr(0, text.find_last_not_of(" %") + 1)) / 100;
   const std::size_t comma = text.find(',');
-  if (comma != std::string::npos && text[0] != '0' && (text.size() - comma) % 4 == 0)
+  if (comma != std::string::npos && text[text[0] == '-'] != '0' && (text.size() - comma) % 4 == 0)
     std::erase(text, ',');
   else
     std::replace(text.begin(), text.end(), ',', '.');

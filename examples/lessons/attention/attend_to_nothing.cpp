@@ -83,7 +83,7 @@ struct Head {
 void what_is_learned(LessonText& to) {
   Table table = Table::of_numbers(
       {"what may take the rest", "error, some fit", "error, none fits", "to words", "to line end"});
-  double worst[3] = {0, 0, 0}, best[3] = {9, 9, 9};
+  double worst[3] = {0, 0, 0}, best[3] = {9, 9, 9}, words_with_sink = 0;
   int found = 0;
   for (const Rest rest : {Rest::none, Rest::line_end, Rest::sink}) {
     double some = 0, none = 0, words = 0, line_end = 0;
@@ -105,6 +105,7 @@ void what_is_learned(LessonText& to) {
       worst[i] = std::max(worst[i], off), best[i] = std::min(best[i], off);
       found += at_start > 0.8 ? 1 : 0;
     }
+    if (rest == Rest::sink) words_with_sink = words;
     constexpr const char* names[] = {"nothing", "a line end", "a sink"};
     table.row("%s | %.3f | %.3f | %.2f | %.2f", names[static_cast<int>(rest)], some, none, words,
               line_end);
@@ -112,7 +113,7 @@ void what_is_learned(LessonText& to) {
   to.set("learned", table);
   to.claim("must look", best[0] > 0.1);
   to.claim_rate("found a sink", found, 10, 8);
-  to.claim("sink", worst[2] < 0.02);
+  to.claim("sink", worst[2] < 0.02 && words_with_sink < 0.05);
 }
 
 const LessonProgram program({low_scores, what_is_learned});

@@ -91,7 +91,7 @@ void head_size(LessonText& to) {
   }
   const double guessed = share_without_animal();
   to.set_all("head sizes", table, "one number", rows[1].both, "all with one", rows[1].all_right,
-             "guessed", 100 * guessed);
+             "all with two", rows[2].all_right, "guessed", 100 * guessed);
   to.claim("no head", rows[0].both == 0);
   to.claim("most frequent", std::abs(rows[0].all - guessed) < 0.01);
   to.claim_rate("size 1", rows[1].both, seeds, 14);
@@ -104,7 +104,8 @@ void heads_and_hidden(LessonText& to) {
   int least = seeds;
   for (const Dim heads : {2, 4, 8, 16}) least = std::min(least, fill({heads, 16 / heads, 32}).both);
   const Filled four = fill({1, 16, 4}), one = fill({1, 16, 1});
-  to.set("wrong with hidden 1", 100 - 100 * one.all);
+  to.set_all("wrong with hidden 4", std::abs(100 - 100 * four.all), "wrong with hidden 1",
+             100 - 100 * one.all);
   to.claim_rate("heads", least, seeds, 19);
   to.claim_rate("hidden 4", four.both, seeds, 19);
   to.claim("hidden 1", one.all < four.all);

@@ -27,7 +27,8 @@ std::vector<Edge> network(const Input& input) {
       numbers(attend(matmul(X, query_matrix()), X, X, 1, causal()).weights);
   std::vector<Edge> edges;
   for (std::size_t i = 0; i < input.size(); ++i)
-    for (std::size_t j = 0; j <= i; ++j) edges.push_back({j, i, A[i * input.size() + j]});
+    for (std::size_t j = 0; j < input.size(); ++j)
+      if (A[i * input.size() + j] > 0) edges.push_back({j, i, A[i * input.size() + j]});
   return edges;
 }
 

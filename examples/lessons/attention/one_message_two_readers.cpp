@@ -63,7 +63,7 @@ void swap_messages(LessonText& to) {
       counts.back() += word == wanted.word ? 1 : 0;
       if (word != wanted.word)
         otherwise.row("   %d | %.2f | %s | %s | %s", int(&model - &models()[0]) + 1,
-                      cosine_of(model, slowly, flying), reader.prompt.c_str(), giver.prompt.c_str(),
+                      cosine_of(model, wanted, giver), reader.prompt.c_str(), giver.prompt.c_str(),
                       word.c_str());
     }
     table.row("   %s | %s | %s | %d of %d", reader.prompt.c_str(), giver.prompt.c_str(),

@@ -118,8 +118,11 @@ void a_surprise(LessonText& to) {
   to.set_all("parts", parts, "sum of parts", sum);
   to.set("changes of scores", "%+.4f, %+.4f and %+.4f", change[0], change[1], change[2]);
   to.claim_near("after 100 steps", three(path[100].a)[0], 0.9977, 5e-5);
-  const double a_2[] = {three(path[0].a)[1], three(path[1].a)[1], three(path[2].a)[1]};
-  to.claim("surprise", a_2[0] < a_2[1] && a_2[1] < a_2[2] && ds[1] < 0 && three(path[1].ds)[1] < 0);
+  bool rises = true;
+  for (std::size_t step = 0; step < 3; ++step)
+    rises =
+        rises && three(path[step].a)[1] < three(path[step + 1].a)[1] && three(path[step].ds)[1] < 0;
+  to.claim("surprise", rises);
 }
 
 void why_it_slows_down(LessonText& to) {

@@ -54,19 +54,21 @@ struct Measures {
   double loss = 0;      // nats, of the next word
   double match = 0;     // the weight of the last layer on the word that followed before
   double one_back = 0;  // of the first layer on the word before, while the phrase is new
+  double even = 0;      // an even split in these places
 };
 Measures measure(const LanguageModel& model, const Indices& texts) {
   const NoGrad no_grad;
   const auto [logits, weights] = model.forward_with_weights(texts);
   const Array log_p = log_softmax(logits).value();
   Measures sum;
-  double known = 0, fresh = 0;
+  double known = 0, fresh = 0, even = 0;
   for (Dim b = 0; b < texts.shape()[0]; ++b) {
     const auto id = [&](Dim i) { return texts[b * context + i]; };
     std::vector<bool> seen(V);
     for (Dim i = 1; i < length; ++i) {
       if (!seen[static_cast<std::size_t>(id(i))] && i > 1)
-        sum.one_back += value_of(weights[0].value().at({b, 0, i, i - 1})), ++fresh;
+        sum.one_back += value_of(weights[0].value().at({b, 0, i, i - 1})), ++fresh,
+            even += 1 / static_cast<double>(i + 1);
       seen[static_cast<std::size_t>(id(i))] = true;
       bool is_known = false;
       double on_followers = 0;
@@ -77,7 +79,7 @@ Measures measure(const LanguageModel& model, const Indices& texts) {
       sum.match += on_followers, sum.loss -= value_of(log_p.at({b, i, id(i + 1)})), ++known;
     }
   }
-  return {sum.loss / known, sum.match / known, sum.one_back / fresh};
+  return {sum.loss / known, sum.match / known, sum.one_back / fresh, even / fresh};
 }
 
 Indices unseen_texts() {
@@ -157,7 +159,7 @@ void two_and_one(LessonText& to) {
   }
   to.set_all("table", table, "curves", curves, "ln n", std::log(double(words)), "floor",
              -std::log(0.75 + 0.25 / 10), "least with", least_with, "most of one", most_of_one,
-             "best of one", best_of_one);
+             "even split", two[0].end.even, "best of one", best_of_one);
   const auto sudden = [](const Run& run) {
     return run.falls_below(1) >= 0 && run.falls_below(1) - run.falls_below(2) <= steps / 10;
   };
@@ -165,7 +167,7 @@ void two_and_one(LessonText& to) {
                 4);
   to.claim_rate("sudden", count_of(two, sudden), seeds, 4);
   to.claim_rate("match", count_of(two, [](const Run& r) { return r.end.match > 0.9; }), seeds, 4);
-  to.claim("one back", least_with > 5 * most_of_one);
+  to.claim("one back", least_with > 1.5 * two[0].end.even);
   to.claim_rate("needs both", count_of(two, [](const Run& r) { return r.without_first > 2; }),
                 seeds, 4);
   to.claim_rate("one layer", count_of(one, [](const Run& r) { return r.end.loss > 2.5; }), controls,

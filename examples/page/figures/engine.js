@@ -8,10 +8,10 @@ const tapeNodes = [["q"], ["k\u2081"], ["v\u2081"], ["k\u2082"], ["v\u2082"],
   ["e\u2081 = exp s\u2081", [5], Math.exp, (s) => [Math.exp(s)]],
   ["e\u2082 = exp s\u2082", [6], Math.exp, (s) => [Math.exp(s)]],
   ["z = e\u2081 + e\u2082", [7, 8], (a, b) => a + b, () => [1, 1]],
-  ["t\u2081 = e\u2081\u00b7v\u2081", [7, 2], (e, v) => e * v, (e, v) => [v, e]],
-  ["t\u2082 = e\u2082\u00b7v\u2082", [8, 4], (e, v) => e * v, (e, v) => [v, e]],
-  ["n = t\u2081 + t\u2082", [10, 11], (a, b) => a + b, () => [1, 1]],
-  ["y = n / z", [12, 9], (n, z) => n / z, (n, z) => [1 / z, -n / (z * z)]]];
+  ["m\u2081 = e\u2081\u00b7v\u2081", [7, 2], (e, v) => e * v, (e, v) => [v, e]],
+  ["m\u2082 = e\u2082\u00b7v\u2082", [8, 4], (e, v) => e * v, (e, v) => [v, e]],
+  ["m = m\u2081 + m\u2082", [10, 11], (a, b) => a + b, () => [1, 1]],
+  ["y = m / z", [12, 9], (m, z) => m / z, (m, z) => [1 / z, -m / (z * z)]]];
 const tapePlaces = [[1, 2], [0, 0.7], [0, 0], [0, 3.3], [0, 4], [2, 1], [2, 3], [3, 1], [3, 3],
   [4, 2], [4, 0.4], [4, 3.6], [5, 1], [6, 2]];
 
@@ -21,17 +21,18 @@ figures.scalar_tape = figures.same_in_fledge = (node) => {
     "aria-label": "The graph: values, and gradients below them"});
   const inWords = toldLine();
   const redraw = () => {
-    const values = [...inputs], gradients = Array(14).fill(0);
+    const values = [...inputs], gradients = Array(14).fill(0), flows = [];
     for (const [, from, f] of tapeNodes.slice(5)) values.push(f(...from.map((i) => values[i])));
     gradients[13] = 1;
     for (let i = 13; i >= 5; --i) {
       const [, from, , rule] = tapeNodes[i], parts = rule(...from.map((j) => values[j]));
-      from.forEach((j, n) => { gradients[j] += gradients[i] * parts[n]; });
+      flows[i] = parts.map((part) => part * gradients[i]);
+      from.forEach((j, n) => { gradients[j] += flows[i][n]; });
     }
     const place = (i) => [64 + 122 * tapePlaces[i][0], 36 + 82 * tapePlaces[i][1]];
-    const edges = tapeNodes.flatMap(([, from = []], i) => from.map((j) => {
+    const edges = tapeNodes.flatMap(([, from = []], i) => from.map((j, n) => {
       const line = lineThrough([place(j), place(i)], "axis");
-      line.style.strokeWidth = 1 + 6 * Math.min(1, Math.abs(gradients[j]));
+      line.style.strokeWidth = 1 + 6 * Math.min(1, Math.abs(flows[i][n]));
       return line;
     }));
     svg.replaceChildren(...edges, ...tapeNodes.flatMap(([name], i) => {
@@ -161,11 +162,11 @@ const shortCount = (number) => {
 figures.make_it_fast = (node) =>
   barsFigure(node, {text: "matrices of n by n, n", min: 4, max: 12}, 9, (n) =>
     [["products", n ** 3], ["numbers read, three loops", 2 * n ** 3],
-      ["read by tiles of 6 \u00d7 16", n ** 3 * 22 / 96], ["numbers in A and B", 2 * n * n]]);
+      ["read by tiles of 14 \u00d7 32", n ** 3 * 46 / 448], ["numbers in A and B", 2 * n * n]]);
 figures.fused_attention = (node) =>
-  barsFigure(node, {text: "words, T (4 heads of 64)", min: 6, max: 15}, 10, (n) =>
-    [["bytes of the weights", 16 * n * n], ["bytes of q, k and v", 12 * 256 * n],
-      ["bytes that the op keeps", 4 * (256 * n + 2 * 4 * n)]]);
+  barsFigure(node, {text: "words, T (4 heads of 32)", min: 6, max: 15}, 10, (n) =>
+    [["bytes of the weights", 16 * n * n], ["bytes of q, k and v", 12 * 128 * n],
+      ["bytes that the op keeps", 4 * (128 * n + 2 * 4 * n)]]);
 
 // Draws of a row with dropout and their mean; below, the products that a cache saves.
 figures.dropout_and_cache = (node) => {

@@ -49,7 +49,7 @@ const headSpecs = {
     choices: ["dog bites man", "man bites dog"].map((name, i) => ({name, words: name.split(" "),
       plain: i ? [[0, 2], [1, 1], [1, 0]] : [[1, 0], [1, 1], [0, 2]]})),
     controls: {positions: "add position vectors"},
-    derive: ({x, plain = x, places, positions}) => ({scale: false, x: plain.map((word, t) =>
+    derive: ({x, plain = x, places, positions}) => ({x: plain.map((word, t) =>
       word.map((number, c) => number + (positions ? places[t][c] : 0)))}),
     say: (_, {words, positions}, result) => `In ${words.join(" ")}, ${quoted("bites")} ` +
       `gets ${vectorText(result, 3)}. ` + (positions ? "The order counts now." :
@@ -134,7 +134,8 @@ const headSpecs = {
         .map((pair) => result(...pair)));
       const left = both.map((number, c) => number - first[c] - second[c] + none[c]);
       return `Both changes together, less each alone, leave ${vectorText(left, 4)}: ` +
-        (Math.hypot(...left) < 1e-5 ? "they do not interact." : "they interact.");
+        (!(now.t && now.u) ? "move both." : Math.hypot(...left) < 1e-5 ? "they do not interact." :
+          "they interact.");
     }}};
 headSpecs.rotary_positions = {
   words: birdWords, x: birdVectors, still: true, fixedRow: true, causal: true, columns: ["q", "k"],
@@ -174,15 +175,16 @@ headSpecs.exclusive_attention = {
         "The more it looks at itself, the more it gets what it has.");
   }};
 headSpecs.shared_keys = {
-  words: ["red", "blue", "green", "gold"], still: true, causal: true, row: 3, asked: 1,
-  columns: ["q", "k"], limits: {q: 8, k: 1, v: 1}, outputs: ["red", "blue", "green", "gold"],
-  choices: [1, 2, 3].map((asked) => ({name: `head ${asked}: ${asked} back`, asked})),
-  derive: ({asked}) => ({scale: false, k: identityRows(4), v: identityRows(4), q: identityRows(4)
-    .map((_, t) => oneHot(4, Math.max(0, t - asked)).map((one) => 8 * one))}),
+  words: ["red", "blue", "green", "gold", "white"], still: true, fixedRow: true, causal: true,
+  row: 4, asked: 1, columns: ["q", "k"], limits: {q: 8, k: 1, v: 1},
+  outputs: ["red", "blue", "green", "gold", "white"],
+  choices: [1, 2, 3, 4].map((asked) => ({name: `head ${asked}: ${asked} back`, asked})),
+  derive: ({asked}) => ({scale: false, k: identityRows(5), v: identityRows(5), q: identityRows(5)
+    .map((_, t) => oneHot(5, Math.max(0, t - asked)).map((one) => 8 * one))}),
   say: (out, {words, row, asked}) => `Another head, the same keys: only the query changed. Head ` +
     `${asked} finds ${quoted(words[strongest(out.weights[row])])}.`};
 headSpecs.what_can_be_raised = {...headSpecs.turning_a_head,
-  learn: {...headSpecs.turning_a_head.learn, matrices: ["wq", "wk", "wv"]},
+  learn: {...headSpecs.turning_a_head.learn, rate: 1, matrices: ["wq", "wk", "wv"]},
   say: (out, {steps}) => `Step ${steps}: the product with birds is ${fixed(out.goal, 3)}` +
     (out.goal > 0.1401 ? ", above 0.14, which no looking can reach: the values have changed." :
       "; looking alone reaches 0.14 at most.")};

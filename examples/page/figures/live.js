@@ -33,7 +33,7 @@ const liveSpecs = {
   capacity: {sentences: birdSentences, sizes: {width: [1, 2, 4, 8, 16]}},
   smallest: {sentences: birdSentences, sizes: {width: [3, 5, 8, 16], hidden: [2, 6, 32]}},
   a_real_model: {sentences: birdSentences, settings: {heads: 4}},
-  one_message_two_readers: {sizes: {heads: [1, 2, 4]}, sentences: ["birds sometimes walk",
+  one_message_two_readers: {sizes: {heads: [4, 2, 1]}, sentences: ["birds sometimes walk",
     "but birds are good at", "cats sometimes walk"]},
   two_layers: {text: repeated, settings: {steps: 1400, batch: 32, warmup: 100, rate: 0.01, heads: 2,
     width: 32, hidden: 64, context: 16}, sizes: {layers: [1, 2]},

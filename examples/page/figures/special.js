@@ -37,7 +37,7 @@ function histogram(name, [low, high], ink) {
 }
 
 figures.softmax = (node) => {
-  const scores = histogram("Scores of 20 queries and ten keys each", [-100, 100], "plain");
+  const scores = histogram("Scores of 20 queries with ten keys", [-100, 100], "plain");
   const largest = histogram("The largest of the ten weights", [0, 1], "key");
   const inWords = toldLine(), at = {power: 10, scale: false};
   const redraw = latest(() => {

@@ -148,7 +148,9 @@ function guessPart(lesson, show) {
 
 // "You guessed 36; it is 21." and what 36 would have meant.
 function verdictOn({label: text, choices, answer, others}, guess, lesson) {
-  const numberOf = (from) => Number(from.replace("\u2212", "-")  // 1,024 and 0,18
+  const numberOf = (from) => from.includes("/") ?  // 3/10
+    from.split("/").map(numberOf).reduce((a, b) => a / b) :
+    Number(from.replace("\u2212", "-")  // 1,024 and 0,18
     .replace(/^-?[1-9]\d{0,2}(,\d{3})+/, (whole) => whole.replaceAll(",", "")).replace(",", ".")
     .replace(/ *%$/, "")) / (from.endsWith("%") ? 100 : 1);  // 60 %
   const a = numberOf(answer), g = numberOf(guess ?? "x");
