@@ -85,7 +85,7 @@ Tensor rotate(const Tensor& x, Dim D, Dim heads, Dim first, double base) {
   require<ValueError>(first >= 0 && base >= 1 && std::isfinite(base), "rotate",
                       "needs a first position of 0 or more and a finite base of 1 or more: got ",
                       first, " and ", base);
-  // A frequency errs by some 50 roundings, so cos θ by 1e-9 at a million, by 2e-6 at 2³¹.
+  // Roundings of a frequency change cos θ by up to 1e-9 at a million, 2e-6 at 2³¹ (measured).
   constexpr Dim most = Dim{1} << 31;
   require<ValueError>(first <= most - x.dim(-2), "rotate", "needs positions below 2^31: got ",
                       x.dim(-2), " from ", first, " on");

@@ -31,7 +31,7 @@ std::string line_of_stdin(const char* prompt) {
   return line.erase(line.find_last_not_of(" \r\t") + 1);
 }
 
-/// The shortest choice that begins like the line, or else that contains it; else a number without its
+/// The shortest choice that begins like the line, or else that has its words; else a number without its
 /// blanks, or the first word.
 std::string chosen(const Guess& guess, std::string line) {
   std::string best;
@@ -40,7 +40,8 @@ std::string chosen(const Guess& guess, std::string line) {
         (best.empty() || choice.size() < best.size()))
       best = choice;
   for (const std::string& choice : guess.choices)
-    if (best.empty() && !line.empty() && choice.find(line) != std::string::npos) best = choice;
+    if (best.empty() && (" " + choice + " ").find(" " + line + " ") != std::string::npos)
+      best = choice;
   if (!best.empty()) return best;
   if (line.find_first_not_of("0123456789.,-/% ") == std::string::npos) std::erase(line, ' ');
   return line.substr(0, line.find(' '));

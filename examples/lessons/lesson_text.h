@@ -151,7 +151,7 @@ class LessonText {
              const std::string& after = "");
   /// |value − expected| ≤ tolerance, which no NaN is: "   ok     what: 0.043".
   void claim_near(const std::string& name, double value, double expected, double tolerance);
-  /// Holds if count is `least` or more of `runs`: "   ok     97 of 100 seeds (at least 95): what".
+  /// Holds if count is `least` or more of `runs`: "   ok     97 of 100 seeds (95 would do): what".
   void claim_rate(const std::string& name, int count, int runs, int least);
 
   /// Prints the rest. Throws ValueError when a name has no value, or a value no name, and for a guess
@@ -159,7 +159,7 @@ class LessonText {
   void finish();
 
   /// Behind finish(): what came out, against this guess of the reader; without one the answer alone.
-  /// A number is right within half a unit of the last digit of the answer.
+  /// A small count is met exactly, another number within 2 % of the answer.
   std::string verdict(const Guess& guess, const std::string& given) const;
   /// Behind finish(): the whole lesson as JSON, for the page.
   std::string json() const;

@@ -75,9 +75,9 @@ struct NamedArray {
   Array array;
 };
 
-/// The bytes of a file: the arrays as F32, sorted by name, from a multiple of 64 bytes on, and a checksum
-/// of all bytes in the metadata (checksum.h). The same arrays and metadata give the same bytes.
-/// Throws FormatError for names that stored_header() refuses.
+/// The bytes of a file: the arrays as F32, sorted by name, from a multiple of 64 bytes on, and a
+/// checksum of all bytes in the metadata (checksum.h). The same arrays and metadata give the same
+/// bytes. Throws FormatError for names that stored_header() refuses.
 std::string stored_bytes(std::vector<NamedArray> arrays,
                          const std::map<std::string, std::string>& metadata = {});
 

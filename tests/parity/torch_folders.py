@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Folders of LlamaForCausalLM and Starcoder2ForCausalLM, written here, and such that fledge trained.
+"""Folders of LlamaForCausalLM and Starcoder2ForCausalLM, written here, and models that fledge trained.
 
   torch_folders.py BUILD      the folder with the program fledge
 

@@ -78,9 +78,10 @@ void three_words_back(LessonText& to) {
     const double in12 = least(12), in100 = least(100), in1000 = least(1000);
     const std::vector<double> last = numbers(row(weights_of(q, k, 1000), 999));
     const auto far = std::max_element(last.begin(), last.end() - 12);  // 12 or more words back
-    const double lead = std::log(*far / last[996]);  // of its score    if (seed <= 5)
-    table.row("%d | %.3f | %.3f | %.3f | %d back | %.2f", seed, in12, in100, in1000,
-              int(last.end() - far) - 1, lead);
+    const double lead = std::log(*far / last[996]);                    // of its score
+    if (seed <= 5)
+      table.row("%d | %.3f | %.3f | %.3f | %d back | %.2f", seed, in12, in100, in1000,
+                int(last.end() - far) - 1, lead);
     solved += in12 > 0.9 ? 1 : 0;
     forgotten += in1000 < 0.1 ? 1 : 0;
     rivals += lead > 0 ? 1 : 0;

@@ -167,7 +167,7 @@ void two_and_one(LessonText& to) {
                 4);
   to.claim_rate("sudden", count_of(two, sudden), seeds, 4);
   to.claim_rate("match", count_of(two, [](const Run& r) { return r.end.match > 0.9; }), seeds, 4);
-  to.claim("one back", least_with > 1.5 * two[0].end.even);
+  to.claim("one back", least_with > 1.5 * two[0].end.even && least_with > 5 * most_of_one);
   to.claim_rate("needs both", count_of(two, [](const Run& r) { return r.without_first > 2; }),
                 seeds, 4);
   to.claim_rate("one layer", count_of(one, [](const Run& r) { return r.end.loss > 2.5; }), controls,

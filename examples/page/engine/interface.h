@@ -33,8 +33,9 @@ const char* fledge_output();
 // -- the run --------------------------------------------------------------------------------------
 
 /// Input: a text, then the settings as JSON. Begins a run of this text at step 0: its random weights
-/// are shown, there is no sentence and no change. The settings are those of settings.h. What is not given is chosen from the text as `fledge train` does, but for half a
-/// minute of one core. Output: JSON, the run.
+/// are shown, there is no sentence and no change. The settings are those of settings.h. What is not
+/// given is chosen from the text as `fledge train` does, but for half a minute of one core. Output:
+/// JSON, the run.
 std::uint32_t fledge_new(std::uint32_t text_bytes, std::uint32_t settings_bytes);
 /// At most `count` steps of training, fewer at the end of the run. Output: of each step its number,
 /// loss before the step, norm of the gradient and learning rate, 4 f64. Bytes: 32 a step.

@@ -162,7 +162,7 @@ const shortCount = (number) => {
 figures.make_it_fast = (node) =>
   barsFigure(node, {text: "matrices of n by n, n", min: 4, max: 12}, 9, (n) =>
     [["products", n ** 3], ["numbers read, three loops", 2 * n ** 3],
-      ["read by tiles of 14 \u00d7 32", n ** 3 * 46 / 448], ["numbers in A and B", 2 * n * n]]);
+      ["read by tiles of 14 \u00d7 32 (AVX-512)", n ** 3 * 46 / 448], ["numbers in A and B", 2 * n * n]]);
 figures.fused_attention = (node) =>
   barsFigure(node, {text: "words, T (4 heads of 32)", min: 6, max: 15}, 10, (n) =>
     [["bytes of the weights", 16 * n * n], ["bytes of q, k and v", 12 * 128 * n],

@@ -60,7 +60,7 @@ function thousands(count) {
 
 function bytesOf(base64) {
   const letters = atob(base64), bytes = new Uint8Array(letters.length);
-  for (let i = 0; i < bytes.length; ++i) bytes[i] = letters.charCodeAt(i);  // 20 times from()
+  for (let i = 0; i < bytes.length; ++i) bytes[i] = letters.charCodeAt(i);  // 20 times as fast as from()
   return bytes;
 }
 

@@ -60,7 +60,7 @@ function sharesTable() {
   const head = (name, spoken) => element("th", {scope: "col", "aria-label": spoken}, name);
   const table = element("table", {class: "shares"},
     element("caption", {}, "Share: e to the score, divided by the sum of these (",
-      term("softmax"), "). To subtract the largest score first changes no share."),
+      term("softmax"), "). Subtracting the largest score first changes no share."),
     element("thead", {}, element("tr", {}, element("td"), head("score s"),
       head(power, "e to the power of s minus the largest"), head("share: drag it"), element("td"))),
     body);

@@ -203,6 +203,11 @@ TEST_CASE("lesson program: a guess is taken, and compared with what came out") {
                                     ContainsSubstring("You guessed less, and it is less."));
   CHECK_THAT(told("3.0\nas\n"), ContainsSubstring("You guessed 3.0; it is 2: one too many\n") &&
                                     ContainsSubstring("You guessed as much; it is less: see it"));
+  for (const std::string right : {"200 %", "4/2", "4 / 2", "2 of them"})
+    CHECK_THAT(told(right + "\nmuch\n"), ContainsSubstring(", and it is 2.") &&
+                                             ContainsSubstring("You guessed as much; it is less"));
+  CHECK_THAT(told("-0,18\nuch\n"), ContainsSubstring("You guessed -0,18; it is 2.") &&
+                                       ContainsSubstring("You guessed uch; it is less"));
   CHECK_THAT(told("1,9\n"), ContainsSubstring("one and one: You guessed 1,9; it is 2.\n") &&
                                 EndsWith("Which is it? less"));
   CHECK(told("") == "   answer: one and one: 2\n   answer: Which is it? less");
