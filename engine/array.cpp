@@ -5,7 +5,6 @@
 #include <limits>
 #include <optional>
 #include <ostream>
-#include <type_traits>
 
 #include "engine/base/errors.h"
 #include "engine/base/memory.h"

@@ -10,8 +10,6 @@
 
 #include "nn/gpt/language_model.h"
 #include "nn/io/json.h"
-#include "nn/text/corpus.h"
-#include "nn/train/trainer.h"
 
 namespace fledge::page {
 
