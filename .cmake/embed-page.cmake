@@ -1,6 +1,7 @@
 # Makes OUT, a C++ file with the style and the script of a page: FOLDER/style.css, and the files of
-# FOLDER/script, then those of FOLDER/figures, each in the order of their names, as one strict script;
-# and MODULE, the engine as WebAssembly, compressed and in base64, if this file is there.
+# FOLDER/script, then those of FOLDER/figures, each in the order of their names, as one strict script,
+# after what the terms of a page mean, by FOLDER/../GLOSSARY.md; and MODULE, the engine as
+# WebAssembly, compressed and in base64, if this file is there.
 
 # "sha256-…" of a text, in base64 as a Content-Security-Policy has it.
 function(hash_of text result)
@@ -45,7 +46,15 @@ file(READ ${FOLDER}/style.css style)
 # Without blanks that only a reader needs.
 string(REGEX REPLACE "[ \n]*([{};,])[ \n]*" "\\1" style "${style}")
 string(REGEX REPLACE ": +" ":" style "${style}")
-set(script "\"use strict\";\n")
+file(READ ${FOLDER}/../GLOSSARY.md glossary)
+set(script "\"use strict\";\nconst glossary = {")
+foreach(term query key score softmax "causal mask" embedding loss floor gradient MLP)
+  if(NOT "${glossary}" MATCHES "\n\\| ${term} \\| ([^|\"]*) \\|")
+    message(FATAL_ERROR "GLOSSARY.md has no row for '${term}' without quotation marks")
+  endif()
+  string(APPEND script "\"${term}\":\"${CMAKE_MATCH_1}\",")
+endforeach()
+string(APPEND script "};\n")
 set(files "")
 foreach(part script figures)
   file(GLOB some ${FOLDER}/${part}/*.js)

@@ -277,7 +277,8 @@ void LessonText::claim_near(const std::string& name, double value, double expect
 
 void LessonText::claim_rate(const std::string& name, int count, int runs, int least) {
   claim(name, count >= least && count <= runs,
-        formatted("%d of %d seeds (%d would do): ", count, runs, least));
+        formatted("%d of %d seeds", count, runs) +
+            (least < runs ? formatted(" (%d needed): ", least) : ": "));
 }
 
 bool LessonText::is_known(const TextBlock& block) const {

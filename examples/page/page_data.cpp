@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "examples/page/base64.h"
-#include "examples/page/glossary.h"
 #include "nn/io/utf8.h"
 
 namespace fledge::page {
@@ -50,8 +49,7 @@ void read_event(const JsonValue& event, Dim parameters, Page& page) {
 }  // namespace
 
 Json page_json(const Page& page) {
-  std::vector<Json> terms, kept;
-  for (const auto& [term, meaning] : glossary) terms.emplace_back(std::vector<Json>{term, meaning});
+  std::vector<Json> kept;
   for (const Kept& one : page.kept) {
     Json::Members members{{"step", one.step}};
     if (!one.bf16.empty()) members.emplace_back("bf16", one.bf16);
@@ -73,8 +71,7 @@ Json page_json(const Page& page) {
                        {"book", page.book},
                        {"losses", thinned(page.losses)},
                        {"held_out", thinned(page.held_out)},
-                       {"kept", kept},
-                       {"glossary", terms}});
+                       {"kept", kept}});
 }
 
 std::size_t most_earlier(Dim parameters) {

@@ -197,10 +197,12 @@ class Map {
 
 }  // namespace
 
-std::string sparkline(const std::vector<double>& values, bool unicode) {
+std::string sparkline(const std::vector<double>& values, const std::vector<double>& scale,
+                      bool unicode) {
   Extent extent;
-  for (const double value : values)
-    if (std::isfinite(value)) extent.include(value);
+  for (const auto& numbers : {values, scale})
+    for (const double value : numbers)
+      if (std::isfinite(value)) extent.include(value);
   const Glyphs& glyphs = unicode ? heights : ascii_heights;
   std::string line;
   for (const double value : values)

@@ -14,9 +14,10 @@
 
 namespace support {
 
-/// One character per value, eight heights between the smallest and the largest; '?' for NaN.
-/// Infinities have the smallest and the largest height and do not change the scale.
-std::string sparkline(const std::vector<double>& values, bool unicode = unicode_wanted());
+/// One character per value, eight heights between the smallest and the largest, those of `scale`
+/// included; '?' for NaN. Infinities have the smallest and the largest height and do not change it.
+std::string sparkline(const std::vector<double>& values, const std::vector<double>& scale = {},
+                      bool unicode = unicode_wanted());
 
 /// A bar that fills `fraction` (0 … 1, cut off outside) of `columns`; '?' for NaN.
 std::string bar(double fraction, int columns, bool unicode = unicode_wanted());

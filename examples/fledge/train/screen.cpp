@@ -101,7 +101,7 @@ std::string Screen::bar_line(int columns) const {
   const double rest = seconds_left();
   const std::string left = rest >= 0 ? " " + clock_text(rest) + " left" : "";
   std::string bar = "|" + support::bar(fraction, 8, unicode) + "|";
-  std::string drawn = curve.size() > 1 ? " " + support::sparkline(curve, unicode) : "";
+  std::string drawn = curve.size() > 1 ? " " + support::sparkline(curve, {}, unicode) : "";
   std::string held_out =
       curves_.held_out.empty() ? "" : formatted(" held-out %.3f", curves_.held_out.back().second);
   std::string tokens = tokens_text(tokens_ * steps_per_second_);

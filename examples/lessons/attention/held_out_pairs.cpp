@@ -7,8 +7,8 @@
 namespace fledge::lessons::in_held_out_pairs {
 
 using Words = std::vector<std::string>;
-const Words animals = {"birds", "hens", "gulls", "crows",   // four of each kind
-                       "carps", "eels", "pikes", "trouts",  //
+const Words animals = {"birds", "hens", "gulls", "crows",  // four of each kind
+                       "carp",  "eels", "pike",  "trout",  //
                        "cats",  "dogs", "foxes", "lions"};
 const Words adverbs = {"sometimes", "often", "rarely", "always"};
 /// What the animals of a kind do sometimes, often, rarely and always.
@@ -125,6 +125,11 @@ void one_seed(LessonText& to) {
               verb_probability(model, out), weight_on_animal(model, out), d[k],
               (d[(k + 1) % 3] + d[(k + 2) % 3]) / 2);
   }
+  Words counted;  // the verbs that follow the adverb of the first in the text
+  for (const Sentence& read : split.read)
+    if (read.adverb == split.held_out[0].adverb) counted.push_back(read.verb);
+  const auto same = std::count(counted.begin(), counted.end(), split.held_out[0].verb);
+  to.set("counted", formatted("%d of %zu", int(same), counted.size()));
   to.set("held out", table);
   to.claim("likeliest", count_right(model, split.held_out) == 3);
 }

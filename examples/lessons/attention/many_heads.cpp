@@ -57,10 +57,10 @@ void two_questions(LessonText& to) {
   int right = 0, apart = 0, first_by_head_1 = 0;
   double best_alone = 0;
   Answers one_head;
-  Table with_two = Table::of_numbers({"   seed", "head 1 previous", "first", "head 2 previous",
-                                      "first", "right previous", "first"});
+  Table with_two = Table::of_numbers(
+      {"   seed", "1: prev.", "1: first", "2: prev.", "2: first", "right: prev.", "right: first"});
   Table with_one = Table::of_numbers(
-      {"   seed", "one head previous", "first", "apart by", "right previous", "first"});
+      {"   seed", "one: prev.", "one: first", "apart by", "right: prev.", "right: first"});
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const Reader two = reader::trained(2, questions, true, Rng(seed));
     const Reader one = reader::trained(1, questions, true, Rng(seed));

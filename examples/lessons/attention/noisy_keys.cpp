@@ -73,7 +73,7 @@ void show(LessonText& to, const std::string& name, const std::vector<Observed>& 
     for (const double share : numbers(shares))
       ++counts[static_cast<std::size_t>(std::min(share * bins, bins - 1.0))];
     table.row("   %s | %.3f | %.3f | %s", keys.c_str(), measured.mean, measured.deviation,
-              support::sparkline(counts).c_str());
+              support::sparkline(counts, {0}).c_str());
     worst = std::max({worst, std::abs(measured.mean - predicted.mean),
                       std::abs(measured.deviation - predicted.deviation)});
   }

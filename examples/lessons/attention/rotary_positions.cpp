@@ -29,7 +29,7 @@ void two_hands(LessonText& to) {
 
 void many_hands(LessonText& to) {
   constexpr Dim D = 16;
-  Table table = Table::of_numbers({"pair", "turn a word", "words a round"});
+  Table table = Table::of_numbers({"pair", "turn per word", "words per round"});
   for (Dim i = 0; i < D / 2; ++i) {
     const double angle = std::pow(10000, -2. * static_cast<double>(i) / D);
     table.row("%d | %.5f | %.0f", int(i), angle, 2 * 3.14159265 / angle);

@@ -90,7 +90,7 @@ double learned(Dim key_heads, std::uint64_t seed) {
 
 void four_questions(LessonText& to) {
   Table table =
-      Table::of_numbers({"key heads", "numbers kept a word", "right, mean", "worst seed"});
+      Table::of_numbers({"key heads", "numbers kept per word", "right, mean", "worst seed"});
   double one = 1;
   for (const Dim key_heads : {4, 2, 1}) {
     double mean = 0, worst = 1;

@@ -126,10 +126,8 @@ Run trained(Dim layers, std::uint64_t seed) {
 }
 
 /// The losses as a curve between 0 and ln n, the same scale for all runs.
-std::string curve(std::vector<double> losses) {
-  losses.insert(losses.end(), {0, std::log(double(words))});
-  const std::string line = support::sparkline(losses);  // as many bytes for each number
-  return line.substr(0, line.size() - 2 * line.size() / losses.size());
+std::string curve(const std::vector<double>& losses) {
+  return support::sparkline(losses, {0, std::log(double(words))});
 }
 
 void two_and_one(LessonText& to) {

@@ -12,7 +12,7 @@ const repeated = () => linesOf(600, (below) => {
 // What three kinds of animals do sometimes, often, rarely and always, without three of these
 // sentences. Mixed: the verbs of another kind, so that kinds mean nothing.
 const kinds = (isMixed) => {
-  const animals = ["birds hens gulls crows", "carps eels pikes trouts", "cats dogs foxes lions"];
+  const animals = ["birds hens gulls crows", "carp eels pike trout", "cats dogs foxes lions"];
   const verbs = ["walk fly dive sing", "jump swim rest glide", "sleep run climb howl"];
   const adverbs = ["sometimes", "often", "rarely", "always"], draw = drawsOf(5);
   const held = ["birds often", "eels rarely", "dogs always"];

@@ -48,7 +48,7 @@ follow(() => document.querySelectorAll(".unit").forEach((node) => { node.textCon
 // A term with its meaning, which is shown while a pointer or the focus is on it, and after a tap.
 // That of the glossary speaks of words: of what the model reads.
 function term(name, own) {
-  const meaning = own ?? page.glossary.find(([known]) => known === name)?.[1];
+  const meaning = own ?? glossary[name];
   if (!meaning) return name;
   const box = element("span", {id: "meaning", role: "tooltip"});
   const hide = () => {

@@ -141,10 +141,11 @@ function timePart() {
   const plot = makePlot("Loss over the steps", 80, (width) => {
     const {guessing, floor} = model.baselines, top = 1.12 * Math.max(guessing, 0.1);
     const x = (at) => width * at / model.steps, y = (at) => 80 - 80 * Math.min(1, at / top);
-    const levels = [["blind guess", guessing], ["floor", floor]].filter(([, at]) => at !== null);
+    const levels = [["blind guess", guessing], ["floor " + fixed(floor ?? 0, 2), floor]]
+      .filter(([, at]) => at !== null);
     return [svgElement("rect", {class: "past", width: x(state.step), height: 80}),
       levels.map(([name, at]) => [lineThrough([[0, y(at)], [width, y(at)]], "level"),
-        plotText(width + 12, y(at) + 4, name)]),
+        plotText(width + 14, y(at) + 4, name)]),
       lineThrough(smoothed(learning.losses).map(([at, value]) => [x(at), y(value)])),
       learning.events.map(({step: at}) => lineThrough([[x(at), 80], [x(at), 71]], "tick")),
       plotText(6, 44, learning.hasBegun ? "" : "the loss will fall here")];
@@ -158,7 +159,7 @@ function timePart() {
     const last = learning.events.slice(-4), steps = last.map((event) => event.step).join();
     if (events.dataset.steps !== steps) events.replaceChildren(...last.map(eventButton));
     events.dataset.steps = steps;
-    events.hidden = state.sentence !== page.story.sentence;  // they are about this one
+    events.style.visibility = state.sentence === page.story.sentence ? "" : "hidden";
     for (const one of events.children)
       one.setAttribute("aria-pressed", Number(one.dataset.step) === value);
     plot.redraw();

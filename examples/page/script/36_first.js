@@ -25,8 +25,9 @@ function storyNow() {
   if (hidden.size > 0) {
     const isWrong = isLast() && seen.said.length > 0 && !seen.said.includes(top.word);
     return ["Without ", [...hidden].map((j) => quoted(tokens[j] ?? "")).join(" and "), " it says ",
-      says, isWrong && (top.p > 0.5 ? ": sure, but wrong" : ": wrong"), ". ", looker,
-      " now looks at ", key(best), "."];
+      says, isWrong && (top.p > 0.5 ? ": sure, but wrong" : ": wrong"),
+      isWrong && isBirds && ", for no animal is left", ". ", looker, " looks at ",
+      key(best), "."];
   }
   if (off.size > 0) return ["A head is off and brings nothing. It says ", says, "."];
   if (step < 0.06 * model.steps)
@@ -37,10 +38,10 @@ function storyNow() {
   if (isBirds && isOn && weights[best] < 0.8)
     return ["Now ", looker, " turns to ", key(best), "\u2026"];
   const isAsked = guess !== null && state.sentence === page.story.sentence;
-  const answer = isAsked && ` You said ${quoted(tokens[guess] ?? "")}.`;
+  const answer = isAsked && (guess === best ? " As you said." :
+    ` You said ${quoted(tokens[guess] ?? "")}` + (isBirds ? ": no animal." : "."));
   const j = hideable(), canHide = !isOn && !isStart(j) && j !== query;
-  const hint = canHide && [" Hide ", key(j), j === best ? ", and see what is left." :
-    ", and see whether it matters."];
+  const hint = canHide && [" Now hide ", key(j), "."];
   return [looker, " looks at ", key(best), " ", bold(percent(weights[best])), " and says ", says,
     ".", answer, hint];
 }
@@ -92,6 +93,7 @@ function markStale(typed) {
   const plain = (text) => oneSpaced(text).toLowerCase();
   const isStale = plain(typed) !== "" && plain(typed) !== plain(state.sentence);
   document.querySelector("#first .figure").classList.toggle("stale", isStale);
+  if (!isStale && document.querySelector("#trouble:not(.everywhere)")) forgetError();
 }
 
 // The sentence as it is typed: it is read when the model knows all of its words, if need be without
@@ -147,7 +149,8 @@ function controls() {
     send({layer, head});
   }}});
   const own = element("input", {id: "own", type: "text", autocomplete: "off", spellcheck: "false",
-    "aria-label": "Your own sentence", on: {input: () => readSentence(own.value, false)}});
+    "aria-label": "Your own sentence",
+    on: {focus: () => own.select(), input: () => readSentence(own.value, false)}});
   const submit = (event) => {
     event.preventDefault();
     readSentence(own.value, true).then(stage.send);
@@ -206,5 +209,6 @@ function waysOn() {
   const lesson = nextLesson(), link = (href, ...inside) => element("a", {href}, inside);
   return element("nav", {id: "on", "aria-label": "Where to go on"},
     lesson && bookLink(lesson.name, "Next lesson: ", lesson.title),
-    link(lesson ? "#laboratory" : "#grid", "Laboratory"), link("#own-text", "Your own text"));
+    link("#switches", "Take a part out"), link(lesson ? "#laboratory" : "#grid", "Laboratory"),
+    link("#own-text", "Your own text"));
 }

@@ -5,7 +5,7 @@ function lensPart() {
   const lists = names.map(() => element("ol", {class: "bars"}));
   const part = section("lens", "What each part adds",
     prose("What would it say if it stopped here? First from this # alone, then with what " +
-      "attention brought, then after the *MLP*."),
+      "attention brought, then after the *MLP*, which has learned to read what attention brings."),
     element("div", {class: "lens"}, names.map((name, i) =>
       element("div", {}, element("h3", {}, name), lists[i]))));
   follow(async () => {
@@ -26,7 +26,7 @@ function mapPart() {
   const plot = makePlot("The map of vectors", 400, (width) =>
     (map ? mapDots(width, map, [...lit, ...seen.ids], choose) : []));
   const part = section("map", "The map of #s",
-    prose("Each # has a vector (an *embedding*). No plane shows all of their numbers; this one " +
+    prose("Each # has a vector (an *embedding*); no plane shows all of their numbers; this one " +
       "shows the most. Those that are used alike move together."), plot.node, caption);
   follow(async () => {
     const found = await engine.map();

@@ -55,6 +55,7 @@ function switchesPart() {
         const before = drawnEngine;
         [drawnEngine, look] = [own, {run: its, text, title: titleOf(run)}];
         await refresh();
+        if (before !== own) sideBySide.scrollIntoView({block: "nearest"});
         if (before !== own) before?.end();  // now nobody waits for its answer
         done = await own.step(stepsAtOnce(its));
         run.losses.push(...done);

@@ -3,9 +3,9 @@
 const mostText = 200000;  // bytes
 
 function textPart() {
+  let learned = "";
   const area = element("textarea", {id: "text", rows: 7, spellcheck: "false",
-    "aria-label": "Your own text", on: {input: () => describe()},
-    placeholder: "Paste a text here, or drop a file anywhere: a poem, names, a diary \u2026"});
+    "aria-label": "Your own text", on: {input: () => describe()}});
   const about = element("p", {class: "caption", id: "about", "aria-live": "polite"});
   const kind = element("select", {id: "kind"}, [["word", "words"], ["character", "characters"]].map(
     ([value, name]) => element("option", {value}, name)));
@@ -31,14 +31,21 @@ function textPart() {
     element("input", {type: "file", id, accept, on: {change: ({target}) => take(target.files)}}));
   const save = button("Save this run", () => engine.save().then((bytes) => download(
     "run.safetensors", "application/octet-stream", bytes)).catch(reportError), {id: "save-run"});
-  follow(() => { save.disabled = !model.trains; });  // a page of a long text has a part of it
+  follow(() => {
+    save.disabled = !model.trains;  // a page of a long text has a part of it
+    if (learned === page.text) return;
+    learned = page.text;
+    area.value = typeof learned === "string" ? learned : "";
+    describe();
+  });
   document.addEventListener("dragover", (event) => event.preventDefault());
   document.addEventListener("drop", (event) => {
     event.preventDefault();
     take(event.dataTransfer.files);
   });
   return section("own-text", "Your own text",
-    prose("Everything on this page works with it. The model is as large as half a minute of " +
+    prose("This is the text that it learned from. Put yours in its place, or drop a file anywhere: " +
+      "everything on this page then works with it. The model is as large as half a minute of " +
       "training allows. Nothing leaves your computer."), area, about,
     element("div", {class: "controls"}, element("label", {}, "It reads ", kind),
       element("label", {}, "It is made like ", recipe), start,

@@ -218,10 +218,11 @@ function blocksOf(lesson) {
     element("summary", {}, summary), inside);
   for (const {kind, blocks} of groups) {
     const texts = blocks.map(({text}) => text), each = (row) => blocks.map(row);
+    const blanks = Math.min(...texts.map((text) => text.search(/\S|$/)));
     if (kind === "line" && isFormula(texts)) nodes.push(formula(texts));
     else if (kind === "line" || kind === "picture")
       nodes.push(element("pre", {class: "scroll", tabindex: 0, role: "group",
-        "aria-label": "Numbers"}, texts.join("\n")));
+        "aria-label": "Numbers"}, texts.map((text) => text.slice(blanks)).join("\n")));
     else if (kind === "claim") {
       const wrong = blocks.filter(({holds}) => !holds).length, count = blocks.length;
       const mark = (holds) => element("b", {class: holds ? "value-ink" : "key-ink"},

@@ -82,7 +82,7 @@ TEST_CASE("lesson: a claim holds or is FALSE") {
         "   FALSE  what: nan, not 0.5 within 1e+09");
   for (const auto& [count, verdict] : {std::pair{95, "ok   "}, {94, "FALSE"}, {101, "FALSE"}})
     CHECK(claimed([n = count](LessonText& to) { to.claim_rate("it", n, 100, 95); }) ==
-          formatted("   %s  %d of 100 seeds (95 would do): what", verdict, count));
+          formatted("   %s  %d of 100 seeds (95 needed): what", verdict, count));
 }
 
 TEST_CASE("lesson text: each kind of block, printed as far as its values are known") {
@@ -104,7 +104,7 @@ TEST_CASE("lesson text: each kind of block, printed as far as its values are kno
   };
   CHECK(printed(text, in_order) ==
         known +
-            "   ok     3: 3\n   ok     4 of 5 seeds (3 would do): seeds\n\n2. Of two\n\n   End.\n");
+            "   ok     3: 3\n   ok     4 of 5 seeds (3 needed): seeds\n\n2. Of two\n\n   End.\n");
   std::string out;
   Lesson lesson({}, [&](const std::string& line) { out += line + "\n"; });
   LessonText markdown("x", opening + text + reading_part + trial_part, two_terms, lesson);

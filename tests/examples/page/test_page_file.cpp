@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "examples/page/base64.h"
-#include "examples/page/glossary.h"
 #include "nn/io/errors.h"
 #include "tests/examples/lessons/course.h"
 #include "tests/support/catch.h"
@@ -112,15 +111,6 @@ TEST_CASE("page_file: the engine stands there compressed, and the page with it i
   page.text = std::string(10'000, 'x');
   CHECK(page_file(page).size() <= 600'000);
   if (!engine_module.empty()) CHECK(base64_decoded(engine_module).starts_with("\x1f\x8b"));
-}
-
-TEST_CASE("page: the meanings of the glossary are those of GLOSSARY.md") {
-  std::string rows;
-  for (const std::string& line : testing::lines_in(testing::source_root / "examples/GLOSSARY.md"))
-    rows += "\n" + line;
-  for (const auto& [name, meaning] : glossary)
-    CHECK_THAT(
-        rows, ContainsSubstring("\n| " + std::string(name) + " | " + std::string(meaning) + " | "));
 }
 
 TEST_CASE("base64: the examples of RFC 4648, all bytes, and refusals") {

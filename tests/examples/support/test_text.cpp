@@ -74,8 +74,11 @@ TEST_CASE("text, sparkline and bar: what the functions say") {
        {"counted lines", [](auto& number) { return counted(std::stoll(number), "line"); }},
        {"percent", [](auto& share) { return percent(std::stod(share)); }},
        {"closest", closest_of},
-       {"sparkline", [](auto& numbers) { return sparkline(numbers_of(numbers), true); }},
-       {"sparkline in ASCII", [](auto& numbers) { return sparkline(numbers_of(numbers), false); }},
+       {"sparkline", [](auto& numbers) { return sparkline(numbers_of(numbers), {}, true); }},
+       {"sparkline from 0",
+        [](auto& numbers) { return sparkline(numbers_of(numbers), {0}, true); }},
+       {"sparkline in ASCII",
+        [](auto& numbers) { return sparkline(numbers_of(numbers), {}, false); }},
        {"bar", bar_of(true)},
        {"bar in ASCII", bar_of(false)}});
   for (int i = 0; i <= 100; ++i) CHECK(display_width(bar(i / 100.0, 7, true)) == 7);

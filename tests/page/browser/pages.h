@@ -40,8 +40,8 @@ inline const Folder& poem_run() {
 }
 inline std::string poem_page() { return poem_run() / "poem.html"; }
 
-/// The page of the course: make page, or make page-test, builds it.
-inline const std::string course_page = build_folder + "/fledge.html";
+/// A page of a course with two lessons: make page-test builds it.
+inline const std::string course_page = build_folder + "/page/course.html";
 
 inline std::vector<std::string> all_pages() { return {birds_page(), course_page, poem_page()}; }
 
