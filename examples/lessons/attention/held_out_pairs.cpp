@@ -128,8 +128,8 @@ void one_seed(LessonText& to) {
   Words counted;  // the verbs that follow the adverb of the first in the text
   for (const Sentence& read : split.read)
     if (read.adverb == split.held_out[0].adverb) counted.push_back(read.verb);
-  const auto same = std::count(counted.begin(), counted.end(), split.held_out[0].verb);
-  to.set("counted", formatted("%d of %zu", int(same), counted.size()));
+  const int same = int(std::count(counted.begin(), counted.end(), split.held_out[0].verb));
+  to.set("counted", formatted("%d of %zu", same, counted.size()));
   to.set("held out", table);
   to.claim("likeliest", count_right(model, split.held_out) == 3);
 }
