@@ -49,8 +49,8 @@ string(REGEX REPLACE ": +" ":" style "${style}")
 file(READ ${FOLDER}/../GLOSSARY.md glossary)
 set(script "\"use strict\";\nconst glossary = {")
 foreach(term query key score softmax "causal mask" embedding loss floor gradient MLP)
-  if(NOT "${glossary}" MATCHES "\n\\| ${term} \\| ([^|\"]*) \\|")
-    message(FATAL_ERROR "GLOSSARY.md has no row for '${term}' without quotation marks")
+  if(NOT "${glossary}" MATCHES "\n\\| ${term} \\| ([^|\"\\]*) \\|")
+    message(FATAL_ERROR "GLOSSARY.md has no row for '${term}' without quotation marks and backslashes")
   endif()
   string(APPEND script "\"${term}\":\"${CMAKE_MATCH_1}\",")
 endforeach()
@@ -79,7 +79,7 @@ if(EXISTS "${MODULE}")
   string(REPLACE "\n" "" module "${module}")
 endif()
 literals_of("${module}" module_literals)
-file(WRITE ${OUT} "// Made from examples/page/style.css and examples/page/script/*.js: see page_file.h.
+file(WRITE ${OUT} "// Made from examples/page and examples/GLOSSARY.md: see page_file.h.
 #include <initializer_list>
 #include <string>
 #include <string_view>

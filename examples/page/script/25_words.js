@@ -61,6 +61,7 @@ function term(name, own) {
     box.textContent = own ?? meaning.replace(/\bword/g, unit());
     home.classList.add("tells");
     home.append(box);
+    box.classList.toggle("below", box.getBoundingClientRect().top < 0);
     node.setAttribute("aria-describedby", "meaning");
   };
   const node = button(name, show, {class: "term"});

@@ -9,8 +9,9 @@ function resetLearning(values) {
 }
 
 // A new run of the text: random weights, step 0.
-async function beginRun(settings) {
-  model = await engine.begin(page.text, settings);
+async function beginRun(settings, text = page.text) {
+  model = await engine.begin(text, settings);
+  page.text = text;
   page.settings = settings;
   resetLearning();
   await keepWeights(0);
@@ -141,7 +142,7 @@ function timePart() {
   const plot = makePlot("Loss over the steps", 80, (width) => {
     const {guessing, floor} = model.baselines, top = 1.12 * Math.max(guessing, 0.1);
     const x = (at) => width * at / model.steps, y = (at) => 80 - 80 * Math.min(1, at / top);
-    const levels = [["blind guess", guessing], ["floor " + fixed(floor ?? 0, 2), floor]]
+    const levels = [["blind guess", guessing], ["floor " + fixed(floor, 2), floor]]
       .filter(([, at]) => at !== null);
     return [svgElement("rect", {class: "past", width: x(state.step), height: 80}),
       levels.map(([name, at]) => [lineThrough([[0, y(at)], [width, y(at)]], "level"),

@@ -17,7 +17,8 @@ function storyNow() {
   const bold = (text) => element("b", {}, text);
   const key = (j) => (j === query ? "itself" : bdi(tokens[j], {class: "key-ink"}));
   const says = [bold(nextLabel(top.word)), ", ", percent(top.p)];
-  const isBirds = page.story.pairs.length > 0;
+  const animals = page.story.pairs.flat(), isBirds = animals.length > 0;
+  const isAnimal = (j) => animals.includes(tokens[j]);
   if (!learning.hasBegun)
     return guess === null ?
       [`Before it learns: which ${unit()} should `, looker, " look at? ", bold("Click it.")] :
@@ -26,8 +27,8 @@ function storyNow() {
     const isWrong = isLast() && seen.said.length > 0 && !seen.said.includes(top.word);
     return ["Without ", [...hidden].map((j) => quoted(tokens[j] ?? "")).join(" and "), " it says ",
       says, isWrong && (top.p > 0.5 ? ": sure, but wrong" : ": wrong"),
-      isWrong && isBirds && ", for no animal is left", ". ", looker, " looks at ",
-      key(best), "."];
+      isWrong && [...hidden].some(isAnimal) && ", for no animal is left", ". ", looker,
+      " looks at ", key(best), "."];
   }
   if (off.size > 0) return ["A head is off and brings nothing. It says ", says, "."];
   if (step < 0.06 * model.steps)
@@ -37,9 +38,9 @@ function storyNow() {
     return ["It knows what may follow ", looker, ", but not that the animal decides: ", says, "."];
   if (isBirds && isOn && weights[best] < 0.8)
     return ["Now ", looker, " turns to ", key(best), "\u2026"];
-  const isAsked = guess !== null && state.sentence === page.story.sentence;
+  const isAsked = guess !== null && isLast() && state.sentence === page.story.sentence;
   const answer = isAsked && (guess === best ? " As you said." :
-    ` You said ${quoted(tokens[guess] ?? "")}` + (isBirds ? ": no animal." : "."));
+    ` You said ${quoted(tokens[guess])}` + (isBirds && !isAnimal(guess) ? ": no animal." : "."));
   const j = hideable(), canHide = !isOn && !isStart(j) && j !== query;
   const hint = canHide && [" Now hide ", key(j), "."];
   return [looker, " looks at ", key(best), " ", bold(percent(weights[best])), " and says ", says,
@@ -90,8 +91,8 @@ const oneSpaced = (text) => (model.kind === "word" ? text.trim().replace(/\s+/g,
 
 // A picture of another sentence than the one that is typed says so.
 function markStale(typed) {
-  const plain = (text) => oneSpaced(text).toLowerCase();
-  const isStale = plain(typed) !== "" && plain(typed) !== plain(state.sentence);
+  const plain = oneSpaced(typed), shown = oneSpaced(state.sentence);
+  const isStale = plain !== "" && ![plain, plain.toLowerCase()].includes(shown);
   document.querySelector("#first .figure").classList.toggle("stale", isStale);
   if (!isStale && document.querySelector("#trouble:not(.everywhere)")) forgetError();
 }
@@ -150,7 +151,8 @@ function controls() {
   }}});
   const own = element("input", {id: "own", type: "text", autocomplete: "off", spellcheck: "false",
     "aria-label": "Your own sentence",
-    on: {focus: () => own.select(), input: () => readSentence(own.value, false)}});
+    on: {focus: () => own.value === state.sentence && own.select(),
+      input: () => readSentence(own.value, false)}});
   const submit = (event) => {
     event.preventDefault();
     readSentence(own.value, true).then(stage.send);
@@ -204,7 +206,7 @@ function firstPart() {
       timePart()), waysOn());
 }
 
-// The ways on from the first screen: a lesson, if the page has the course, and two of its parts.
+// The ways on from the first screen: a lesson, if the page has the course, and parts of it.
 function waysOn() {
   const lesson = nextLesson(), link = (href, ...inside) => element("a", {href}, inside);
   return element("nav", {id: "on", "aria-label": "Where to go on"},

@@ -103,7 +103,7 @@ function headPicture({layer, head, at, name}) {
   const canvas = element("canvas", {width: 72, height: 72, "aria-hidden": true});
   const choose = button([canvas, name], () => change({layer, head}), {class: "head-choice"});
   const off = button("head off", () => send({off: toggled(state.off, at)}),
-    {class: "small", "aria-label": "switch off " + name});
+    {class: "small", "aria-label": "head off: " + name});
   const node = element("div", {class: "head-box", "data-head": at}, choose, off);
   return {node, canvas, choose, off};
 }

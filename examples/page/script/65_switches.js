@@ -70,17 +70,7 @@ function switchesPart() {
     await refresh();
     if (drawnEngine !== own) own.end();
   };
-  follow(async () => {
-    for (const {id, input} of sizes) input.placeholder = current(id);
-    sideBySide.hidden = look?.text !== page.text;
-    if (sideBySide.hidden) return;
-    const asked = {...question(), rows: {}, off: []};  // those are of this model
-    theirs.draw({...look, ...await drawnEngine.look(asked, -1)});
-    const title = titleOf({name: "this model", losses: [{step: state.step, loss: lossNow()}]});
-    ours.draw({...await engine.look(question(), -1), run: model, title});
-  }, sideBySide);
-  end();
-  return section("switches", "Break it",
+  const part = section("switches", "Break it",
     prose("What is each part for? Take it away, or take another recipe, train again in seconds, " +
       "and compare. A low *loss* is not always honest: a model that sees later #s copies the " +
       "answer, and falls below the *floor*."),
@@ -92,6 +82,17 @@ function switchesPart() {
           element("label", {}, id === "rate" ? "learning rate" : id, input)))),
     element("div", {class: "controls"}, element("label", {}, "Made like ", recipe), train),
     trouble, sideBySide);
+  follow(async () => {
+    for (const {id, input} of sizes) input.placeholder = current(id);
+    sideBySide.hidden = look?.text !== page.text;
+    if (sideBySide.hidden) return;
+    const asked = {...question(), rows: {}, off: []};  // those are of this model
+    theirs.draw({...look, ...await drawnEngine.look(asked, -1)});
+    const title = titleOf({name: "this model", losses: [{step: state.step, loss: lossNow()}]});
+    ours.draw({...await engine.look(question(), -1), run: model, title});
+  }, part);
+  end();
+  return part;
 }
 
 // "without mask: step 500, loss 0.00, below the floor: it cheats"

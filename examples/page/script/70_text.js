@@ -5,7 +5,8 @@ const mostText = 200000;  // bytes
 function textPart() {
   let learned = "";
   const area = element("textarea", {id: "text", rows: 7, spellcheck: "false",
-    "aria-label": "Your own text", on: {input: () => describe()}});
+    "aria-label": "Your own text", on: {input: () => describe()},
+    placeholder: "Paste a text here, or drop a file anywhere: a poem, names, a diary \u2026"});
   const about = element("p", {class: "caption", id: "about", "aria-live": "polite"});
   const kind = element("select", {id: "kind"}, [["word", "words"], ["character", "characters"]].map(
     ([value, name]) => element("option", {value}, name)));
@@ -33,10 +34,12 @@ function textPart() {
     "run.safetensors", "application/octet-stream", bytes)).catch(reportError), {id: "save-run"});
   follow(() => {
     save.disabled = !model.trains;  // a page of a long text has a part of it
-    if (learned === page.text) return;
-    learned = page.text;
-    area.value = typeof learned === "string" ? learned : "";
-    describe();
+    // Of bytes, of a run over another text and of a long text there is nothing to show.
+    const isShort = model.trains && typeof page.text === "string" && page.text.length <= mostText;
+    if (learned === (isShort ? page.text : "")) return;
+    area.value = learned = isShort ? page.text : "";
+    kind.value = model.kind === "word" ? "word" : "character";
+    start.disabled = !isShort;
   });
   document.addEventListener("dragover", (event) => event.preventDefault());
   document.addEventListener("drop", (event) => {
@@ -44,8 +47,8 @@ function textPart() {
     take(event.dataTransfer.files);
   });
   return section("own-text", "Your own text",
-    prose("This is the text that it learned from. Put yours in its place, or drop a file anywhere: " +
-      "everything on this page then works with it. The model is as large as half a minute of " +
+    prose("A text that stands here is what the model learned from. Put yours in its place: " +
+      "everything on this page works with it. The model is as large as half a minute of " +
       "training allows. Nothing leaves your computer."), area, about,
     element("div", {class: "controls"}, element("label", {}, "It reads ", kind),
       element("label", {}, "It is made like ", recipe), start,
@@ -60,13 +63,11 @@ function textPart() {
 
 async function useText(text, kind, recipe) {
   await stopLearning();
-  const before = page.text;
-  page.text = text.toWellFormed?.() ?? text;
+  const whole = text.toWellFormed?.() ?? text, lines = hasShortLines(whole, kind);
   try {
-    const lines = hasShortLines(page.text, kind);
-    await beginRun({tokens: kind, lines, seed: 1, name: "your text", ...recipes[recipe].settings});
+    await beginRun({tokens: kind, lines, seed: 1, name: "your text", ...recipes[recipe].settings},
+      whole);
   } catch (error) {
-    page.text = before;
     return reportError(error);
   }
   await openStory(model.beginning);

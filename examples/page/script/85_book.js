@@ -206,6 +206,13 @@ function rich(text, lesson, mark = (plain) => plain) {
   });
 }
 
+// Lines without the blanks in which all begin. The rules of a table lie over those of its rows.
+function withoutMargin(lines) {
+  const starts = lines.map((line) => line.search(/[^\s\u2500]/)).filter((at) => at >= 0);
+  const margin = starts.length ? Math.min(...starts) : 0;
+  return lines.map((line) => line.slice(margin)).join("\n");
+}
+
 // Lines one below the other are one formula or picture; claims are folded together.
 function blocksOf(lesson) {
   const nodes = [], groups = [], words = wordsBefore(lesson);
@@ -218,11 +225,10 @@ function blocksOf(lesson) {
     element("summary", {}, summary), inside);
   for (const {kind, blocks} of groups) {
     const texts = blocks.map(({text}) => text), each = (row) => blocks.map(row);
-    const blanks = Math.min(...texts.map((text) => text.search(/\S|$/)));
     if (kind === "line" && isFormula(texts)) nodes.push(formula(texts));
     else if (kind === "line" || kind === "picture")
       nodes.push(element("pre", {class: "scroll", tabindex: 0, role: "group",
-        "aria-label": "Numbers"}, texts.map((text) => text.slice(blanks)).join("\n")));
+        "aria-label": "Numbers"}, withoutMargin(texts.join("\n").split("\n"))));
     else if (kind === "claim") {
       const wrong = blocks.filter(({holds}) => !holds).length, count = blocks.length;
       const mark = (holds) => element("b", {class: holds ? "value-ink" : "key-ink"},

@@ -83,6 +83,8 @@ TEST_CASE("lesson: a claim holds or is FALSE") {
   for (const auto& [count, verdict] : {std::pair{95, "ok   "}, {94, "FALSE"}, {101, "FALSE"}})
     CHECK(claimed([n = count](LessonText& to) { to.claim_rate("it", n, 100, 95); }) ==
           formatted("   %s  %d of 100 seeds (95 needed): what", verdict, count));
+  CHECK(claimed([](LessonText& to) { to.claim_rate("it", 100, 100, 100); }) ==
+        "   ok     100 of 100 seeds: what");
 }
 
 TEST_CASE("lesson text: each kind of block, printed as far as its values are known") {

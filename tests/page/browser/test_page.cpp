@@ -28,7 +28,7 @@ TEST_CASE("page: the model learns to look at birds, in time, without a network",
   browser.evaluate("times.begin = performance.now()");
   learned(browser);
   check_steps(browser, {{"times.end = performance.now()", "row()[1] > 0.9 && t.top() === 'slowly'"},
-                        {"", "/birds.*slowly.*Hide birds/.test(t.text('#say'))"},
+                        {"", "/birds.*slowly.*As you said.*hide birds/.test(t.text('#say'))"},
                         {"", "t.text('#step') === 'step 500 of 500'"},
                         {"", "learning.losses.length === 500"},
                         {"t.click('#events .event')", "state.step > 0 && state.step < 500"}});
@@ -60,8 +60,14 @@ TEST_CASE("page: every part follows each change", "[page]") {
         "t.top() !== 'slowly' && state.key === strongest(row())" + changed(all + " loss map time")},
        {"showStep(500)", "t.top() === 'slowly'" + changed(all + " loss map time")},
        {"t.click('#hide')",
-        "row()[1] === 0 && t.text('#say').includes('sure, but wrong')" + changed(all)},
+        "row()[1] === 0 && t.text('#say').includes('wrong, for no animal is left')" + changed(all)},
        {"t.click('#undo')", "row()[1] > 0.9" + changed(all)},
+       {"learning.guess = 2, refresh()", "t.text('#say').includes('sometimes”: no animal. Now')"},
+       {"send({query: 1})", "!t.text('#say').includes('said')"},
+       {"send({query: 3})", "t.one('#text').value === page.text && !t.one('#learn-text').disabled"},
+       // What stood against another sentence goes with it.
+       {"t.put('#own', 'dragons walk ')", "t.isShown('#trouble')"},
+       {"showStep(500)", "!t.isShown('#trouble')"},
        {"t.click('#other')", "t.top() === 'quietly'" + changed("say next grid cell lens")},
        {"t.put('#own', 'dogs sometimes walk')", "t.top() === 'proudly'" + changed("grid cell map")},
        // A word that it has never read changes nothing.

@@ -64,6 +64,7 @@ TEST_CASE("page book: a lesson by its address, a guess, a figure, the next lesso
   CHECK(browser.text("t.text('.verdict')") ==
         "you guessed Q; it is V: Q only chooses among the values that there are.");
   CHECK(browser.is_true("t.isShown('#triangle .drag')"));
+  CHECK(browser.text("t.text('#lesson pre')") == "birds  ====\n\u2500\u2500\nwalk   ==");
   browser.evaluate("t.one('.crumbs a').click()");
   browser.until("t.isShown('#first')");
   CHECK(browser.number("document.querySelectorAll('.chapters .value-ink').length") == 2);
