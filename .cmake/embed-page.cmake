@@ -43,7 +43,8 @@ function(literals_of text result)
 endfunction()
 
 file(READ ${FOLDER}/style.css style)
-# Without blanks that only a reader needs.
+# Without comments, and blanks that only a reader needs.
+string(REGEX REPLACE "/\\*[^*]*\\*/" "" style "${style}")
 string(REGEX REPLACE "[ \n]*([{};,])[ \n]*" "\\1" style "${style}")
 string(REGEX REPLACE ": +" ":" style "${style}")
 file(READ ${FOLDER}/../GLOSSARY.md glossary)
