@@ -97,6 +97,8 @@ void one_matrix_in_between(LessonText& to) {
   to.set("share", share);
   to.claim("this W", farthest(sum(softmax(victims()) * victims(), {1}), share) < 1e-15);
   to.claim("same scores", farthest(matmul(matmul(X, W), transpose(X)) / std::sqrt(2.0), S) < 1e-12);
+  const Tensor R = slice(Q, 0, 0, 2), other = matmul(W_K, transpose(inverse(R)));
+  to.claim("other pair", farthest(scores(X, {matmul(W_Q, R), other}), S) < 1e-12);
   to.claim("made from two", farthest(matmul(C, slice(S, 0, 0, 2)), S) < 1e-12);
 }
 
