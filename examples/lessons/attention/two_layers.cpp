@@ -125,11 +125,6 @@ Run trained(Dim layers, std::uint64_t seed) {
   return run;
 }
 
-/// The losses as a curve between 0 and ln n, the same scale for all runs.
-std::string curve(const std::vector<double>& losses) {
-  return support::sparkline(losses, {0, std::log(double(words))});
-}
-
 void two_and_one(LessonText& to) {
   Table table = Table::of_numbers(
       {"   layers, seed", "loss", "below 1.5 at", "one back", "match", "without layer 1"});
@@ -146,7 +141,7 @@ void two_and_one(LessonText& to) {
     table.row({name, formatted("%.2f", run.end.loss), at < 0 ? "-" : std::to_string(at),
                formatted("%.2f", run.end.one_back), of_two(run.end.match),
                of_two(run.without_first)});
-    curves += name + "   " + curve(run.losses) + "\n";
+    curves += name + "   " + support::sparkline(run.losses, {0, std::log(double(words))}) + "\n";
   }
   double least_with = 1, most_of_one = 0, best_of_one = std::log(double(words));
   for (const Run& run : two)

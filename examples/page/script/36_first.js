@@ -41,8 +41,8 @@ function storyNow() {
   const isAsked = guess !== null && isLast() && state.sentence === page.story.sentence;
   const answer = isAsked && (guess === best ? " As you said." :
     ` You said ${quoted(tokens[guess])}` + (isBirds && !isAnimal(guess) ? ": no animal." : "."));
-  const j = hideable(), canHide = !isOn && !isStart(j) && j !== query;
-  const hint = canHide && [" Now hide ", key(j), "."];
+  const j = hideable();
+  const hint = !isOn && !isStart(j) && j !== query && [" Now hide ", key(j), "."];
   return [looker, " looks at ", key(best), " ", bold(percent(weights[best])), " and says ", says,
     ".", answer, hint];
 }
