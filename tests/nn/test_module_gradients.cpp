@@ -41,6 +41,7 @@ struct Forgetful {
   Linear listed, forgotten;
   double factor = 1;
   Tensor operator()(const Tensor& x) const { return forgotten(exaggerated(listed(x), factor)); }
+  Tensor operator()(const Indices& ids) const { return (*this)(embedding(listed.weight, ids)); }
   void visit(auto&& f) const { f("listed", listed); }
 };
 
@@ -82,6 +83,7 @@ TEST_CASE("gradcheck of a module sees a part that visit() has forgotten") {
   const GradcheckReport report = gradcheck(module, uniform({2, 3}, 1));
   CHECK_FALSE(report.ok);
   CHECK_THAT(report.problem, ContainsSubstring("(3, 4)") && ContainsSubstring("visit()"));
+  CHECK(gradcheck(module, Indices({2}, {0, 2})).problem == report.problem);
   // A wrong gradient comes first.
   const Forgetful wrong{module.listed, module.forgotten, 3};
   CHECK_THAT(gradcheck(wrong, uniform({2, 3}, 1)).problem, !ContainsSubstring("visit()"));

@@ -91,14 +91,14 @@ void one_matrix_in_between(LessonText& to) {
   to.set_all("thin", thousands(2 * 768 * 64), "large", thousands(768 * 768));
   const auto [X, W_Q, W_K] = five_random_words();
   const Tensor Q = matmul(X, W_Q), S = scores(X, {W_Q, W_K}), W = matmul(W_Q, transpose(W_K));
-  const Tensor C = matmul(Q, inverse(slice(Q, 0, 0, 2)));  // Q = C·(rows 1 and 2 of Q)     (5, 2)
+  const Tensor R = slice(Q, 0, 0, 2), C = matmul(Q, inverse(R));  // Q = C·R     (5, 2)
   to.set_all("row 1", numbers(C)[4], "row 2", numbers(C)[5]);
   const double share = std::exp(1) / (std::exp(1) + 2);
   to.set("share", share);
   to.claim("this W", farthest(sum(softmax(victims()) * victims(), {1}), share) < 1e-15);
   to.claim("same scores", farthest(matmul(matmul(X, W), transpose(X)) / std::sqrt(2.0), S) < 1e-12);
-  const Tensor R = slice(Q, 0, 0, 2), other = matmul(W_K, transpose(inverse(R)));
-  to.claim("other pair", farthest(scores(X, {matmul(W_Q, R), other}), S) < 1e-12);
+  const Tensor other = scores(X, {matmul(W_Q, R), matmul(W_K, transpose(inverse(R)))});
+  to.claim("other pair", farthest(other, S) < 1e-12);
   to.claim("made from two", farthest(matmul(C, slice(S, 0, 0, 2)), S) < 1e-12);
 }
 
