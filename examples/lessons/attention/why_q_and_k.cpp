@@ -92,9 +92,8 @@ void one_matrix_in_between(LessonText& to) {
   const auto [X, W_Q, W_K] = five_random_words();
   const Tensor Q = matmul(X, W_Q), S = scores(X, {W_Q, W_K}), W = matmul(W_Q, transpose(W_K));
   const Tensor R = slice(Q, 0, 0, 2), C = matmul(Q, inverse(R));  // Q = C·R     (5, 2)
-  to.set_all("row 1", numbers(C)[4], "row 2", numbers(C)[5]);
   const double share = std::exp(1) / (std::exp(1) + 2);
-  to.set("share", share);
+  to.set_all("row 1", numbers(C)[4], "row 2", numbers(C)[5], "share", share);
   to.claim("this W", farthest(sum(softmax(victims()) * victims(), {1}), share) < 1e-15);
   to.claim("same scores", farthest(matmul(matmul(X, W), transpose(X)) / std::sqrt(2.0), S) < 1e-12);
   const Tensor other = scores(X, {matmul(W_Q, R), matmul(W_K, transpose(inverse(R)))});
