@@ -187,9 +187,9 @@ run_tests() {
 # A bug that both have seen is dead: building and running the tests would triple its time. Of the
 # tests those of the changed source come first, or those of its folder: most bugs die there.
 ask() {
-  dual=spared differences=spared tests=spared programs=tests32
-  bin=$copy/build/tests
+  dual=spared differences=spared tests=spared programs=tests32 bin=$copy/build/tests
   case $file in
+    engine/gradcheck/*) programs=tests_dual ;;  # where the tests of the checker are
     examples/*)  # a program of one file checks its own gradients
       program=$(basename "$file" .cpp)
       compile build "$program" || return 1
