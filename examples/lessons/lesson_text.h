@@ -151,7 +151,7 @@ class LessonText {
              const std::string& after = "");
   /// |value − expected| ≤ tolerance, which no NaN is: "   ok     what: 0.043".
   void claim_near(const std::string& name, double value, double expected, double tolerance);
-  /// Holds if count is `least` or more of `runs`: "   ok     97 of 100 seeds (95 needed): what"; of all, without "(…)".
+  /// Holds if count is `least` or more of `runs`: "   ok     97 of 100 seeds (95 needed): what".
   void claim_rate(const std::string& name, int count, int runs, int least);
 
   /// Prints the rest. Throws ValueError when a name has no value, or a value no name, and for a guess

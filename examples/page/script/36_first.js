@@ -25,10 +25,11 @@ function storyNow() {
       ["You say ", key(guess), ". Now let it learn, and see."];
   if (hidden.size > 0) {
     const isWrong = isLast() && seen.said.length > 0 && !seen.said.includes(top.word);
+    const isLeft = (_, j) => isAnimal(j) && !hidden.has(j);
     return ["Without ", [...hidden].map((j) => quoted(tokens[j] ?? "")).join(" and "), " it says ",
       says, isWrong && (top.p > 0.5 ? ": sure, but wrong" : ": wrong"),
-      isWrong && [...hidden].some(isAnimal) && ", for no animal is left", ". ", looker,
-      " looks at ", key(best), "."];
+      isWrong && [...hidden].some(isAnimal) && !tokens.some(isLeft) && ", for no animal is left",
+      ". ", looker, " looks at ", key(best), "."];
   }
   if (off.size > 0) return ["A head is off and brings nothing. It says ", says, "."];
   if (step < 0.06 * model.steps)
