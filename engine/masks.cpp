@@ -17,6 +17,11 @@ void Mask::check(const Shape& scores, std::string_view op) const {
         require(length <= scores.dim(-1), op, "a padding length of ", length,
                 " exceeds the keys of shape ", scores);
     }
+    Dim rows = 0;
+    for (const Dim length : part.documents) rows += std::min(length, scores.dim(-2) + 1 - rows);
+    require(part.documents.empty() || (rows == scores.dim(-2) && rows == scores.dim(-1)), op,
+            part.documents.size(), " documents need as many queries, and as many keys, as their ",
+            "lengths together: got shape ", scores);
     if (const auto& own = part.table)
       require(scores.dim(-2) == own->queries && scores.dim(-1) == own->keys, op, "a custom mask (",
               own->queries, ", ", own->keys, ") does not fit scores of shape ", scores,
@@ -31,12 +36,21 @@ PoolVector<IndexRange> Mask::spans_without_tables(const Shape& scores) const {
   const bool has_padding = std::any_of(parts_.begin(), parts_.end(),
                                        [](const Part& part) { return part.lengths.has_value(); });
   const Dim batches = has_padding ? scores[0] : 1;
+  PoolVector<IndexRange> of_document(static_cast<std::size_t>(queries), IndexRange{0, keys});
+  for (const Part& part : parts_)
+    for (Dim begin = 0; const Dim length : part.documents) {
+      const Dim end = begin + length;
+      for (; begin < end; ++begin) {
+        IndexRange& seen = of_document[static_cast<std::size_t>(begin)];
+        seen = {std::max(seen.begin, end - length), std::min(seen.end, end)};
+      }
+    }
   PoolVector<IndexRange> spans;
   spans.reserve(static_cast<std::size_t>(batches * queries));
   for (Dim batch = 0; batch < batches; ++batch)
     for (Dim query = 0; query < queries; ++query) {
       const Dim position = query + keys - queries;
-      IndexRange seen{0, keys};
+      IndexRange seen = of_document[static_cast<std::size_t>(query)];
       for (const Part& part : parts_) {
         seen.begin = std::max(seen.begin, position - std::min(part.before, all) + 1);
         Dim end = position + std::min(part.after, all);
@@ -46,6 +60,12 @@ PoolVector<IndexRange> Mask::spans_without_tables(const Shape& scores) const {
       spans.push_back({std::min(seen.begin, keys), std::max<Dim>(seen.end, 0)});
     }
   return spans;
+}
+
+std::vector<Dim> Mask::document_lengths() const {
+  for (const Part& part : parts_)
+    if (!part.documents.empty()) return part.documents;
+  return {};
 }
 
 bool Mask::has_spans() const {
@@ -84,6 +104,19 @@ Mask padding(std::vector<Dim> lengths) {
   for (const Dim length : lengths)
     require<ValueError>(length >= 0, "padding", "lengths must not be negative: got ", length);
   return Mask({.lengths = std::move(lengths)});
+}
+
+Mask documents(std::vector<Dim> lengths) {
+  for (const Dim length : lengths)
+    require<ValueError>(length >= 0, "documents", "lengths must not be negative: got ", length);
+  return Mask({.documents = std::move(lengths)});
+}
+
+std::vector<Dim> positions_in(const std::vector<Dim>& lengths) {
+  std::vector<Dim> positions;
+  for (const Dim length : lengths)
+    for (Dim t = 0; t < length; ++t) positions.push_back(t);
+  return positions;
 }
 
 Mask window(Dim width) {

@@ -35,6 +35,7 @@ class Mask {
     Dim after = unlimited;   // and less than this far after it
     std::optional<std::vector<Dim>> lengths = {};  // the visible keys of each batch element
     std::optional<Table> table = {};
+    std::vector<Dim> documents = {};  // their lengths; none: all is one
   };
 
   Mask() = default;
@@ -45,6 +46,9 @@ class Mask {
     a.parts_.insert(a.parts_.end(), b.parts_.begin(), b.parts_.end());
     return a;
   }
+
+  /// The lengths of the documents that the mask keeps apart, if it does.
+  std::vector<Dim> document_lengths() const;
 
   /// Whether each query sees one run of keys, whatever the sizes: all masks but custom ones.
   bool has_spans() const;
@@ -69,6 +73,11 @@ Mask causal();
 /// Batch element b sees its first lengths[b] keys. Axis 0 of the scores is the batch. Throws
 /// ValueError on a negative length.
 Mask padding(std::vector<Dim> lengths);
+/// Queries and keys are documents of these lengths, one after another, and a query sees keys of its
+/// own document. Throws ValueError on a negative length.
+Mask documents(std::vector<Dim> lengths);
+/// The position of each row in its document: 0 … length − 1 for each length.
+std::vector<Dim> positions_in(const std::vector<Dim>& lengths);
 /// Query i sees keys less than `width` away from it (aligned as causal), on both sides. Throws
 /// ValueError on a width below 1.
 Mask window(Dim width);

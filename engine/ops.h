@@ -173,9 +173,11 @@ Tensor weighted_sum(const Tensor& weights, const Tensor& v, const Mask& mask);
 /// p·base^(−2i/D), so that ⟨q, k⟩ depends on the distance of their positions.       Su et al. 2021
 /// x, y (…, T, n·D): the first `heads` groups of D columns are turned, the others copied; thus q and
 /// k of qkv are turned in one call. The halves of a head are the two parts of its pairs, as in Llama;
-/// the paper's pairs are neighbours. Throws ValueError for an odd D, first < 0, base < 1 and positions
-/// of 2³¹ and more.
-Tensor rotate(const Tensor& x, Dim D, Dim heads, Dim first = 0, double base = 10000);
+/// the paper's pairs are neighbours. Documents of given lengths, one after another, each begin at
+/// `first`. Throws ValueError for an odd D, first < 0, base < 1 and positions of 2³¹ and more,
+/// ShapeError for lengths that do not make T together.
+Tensor rotate(const Tensor& x, Dim D, Dim heads, Dim first = 0, double base = 10000,
+              const std::vector<Dim>& lengths = {});
 
 // -- layers' ops: ops/norms.cpp, embedding.cpp, cross_entropy.cpp, dropout.cpp --------------------
 /// y = gain·x̂ + bias, x̂ = (x − mean) / √(variance + eps) over the last axis.      Ba et al. 2016

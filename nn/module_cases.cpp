@@ -165,6 +165,8 @@ const std::vector<ModuleCase>& module_cases() {
       attention_of_today("Attention of today", {{2, 5, 8}, {3, 2, 8}, {3, 17, 8}}, 2, causal()),
       attention_of_today("Attention of today, wide heads", {{1, 3, 20}}, 1, causal() & window(2)),
       attention_of_today("Attention of today, shared keys", {{2, 5, 8}}, {4, 2}, causal()),
+      attention_of_today("Attention of today, documents", {{2, 6, 8}, {6, 8}}, 2,
+                         documents({2, 3, 1}) & causal()),
       with_input("CrossAttention", {{2, 4, 6}, {2, 1, 6}, {2, 17, 6}},
                  [](Rng& rng) {
                    return TwoSources{CrossAttention(6, 3, 2, rng),

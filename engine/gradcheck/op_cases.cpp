@@ -77,8 +77,9 @@ OpFunction attention_of(auto f, HeadCount heads, const Mask& mask) {
 OpFunction attention_with(HeadCount heads, const Mask& mask) {
   return attention_of([](const auto&... x) { return attention(x...); }, heads, mask);
 }
-OpFunction rotated(Dim D, Dim heads, Dim first, double base = 10000) {
-  return [=](In x) { return rotate(x[0], D, heads, first, base); };
+OpFunction rotated(Dim D, Dim heads, Dim first, double base = 10000,
+                   const std::vector<Dim>& lengths = {}) {
+  return [=](In x) { return rotate(x[0], D, heads, first, base, lengths); };
 }
 OpFunction rows_of_table(const Indices& rows) {
   return [=](In x) { return embedding(x[0], rows); };
@@ -565,6 +566,10 @@ const std::vector<OpCase>& op_cases() {
           .refuses("(3, 3, 4)",
                    "2 lengths needs scores (2, ..., queries, keys): got shape (3, 3, 4)")
           .refuses("(2, 3, 3)", "length of 4 exceeds the keys of shape (2, 3, 3)"),
+      op("softmax documents", "(2, 5, 5); (5, 5)", softmax_under(documents({2, 0, 3}) & window(2)),
+         softmax_by_formula(documents({2, 0, 3}) & window(2)))
+          .refuses("(4, 4); (6, 6); (5, 4); (4, 5)",
+                   "3 documents need as many queries, and as many keys, as their lengths together"),
       op("softmax custom", "(2, 3, 4); (3, 4); (2, 5, 3, 4)", softmax_under(some_hidden),
          softmax_by_formula(some_hidden))
           .refuses("(4, 3)", "mask (3, 4) does not fit scores of shape (4, 3)")
@@ -590,6 +595,14 @@ const std::vector<OpCase>& op_cases() {
           .refuses("(2, 4, 6)",
                    "3 lengths needs scores (3, ..., queries, keys): got shape (2, 1, 4, 4)")
           .refuses("(3, 2, 6)", "length of 4 exceeds the keys of shape (3, 1, 2, 2)"),
+      attention_case("attention documents", "(6, 12); (2, 6, 24)", 2,
+                     documents({2, 0, 3, 1}) & causal())
+          .refuses("(5, 12)", "4 documents need as many queries, and as many keys, as their "
+                              "lengths together: got shape (1, 2, 5, 5)"),
+      attention_case("attention documents, wide heads, shared keys and sink", "(9, 72) (4)", {4, 2},
+                     documents({1, 6, 2}) & window(4)),
+      attention_case("attention documents and padding", "(2, 4, 9)", 1,
+                     documents({1, 3}) & padding({3, 0})),
       attention_case("attention two leading axes", "(2, 2, 3, 6)", 2, padding({1, 3}) & causal()),
       attention_case("attention heads of four", "(1, 9, 24)", 2, causal()),
       attention_case("attention heads of eight", "(1, 6, 24)", 1, causal()),
@@ -667,6 +680,12 @@ const std::vector<OpCase>& op_cases() {
           .refuses_value("(2, 8)", "got 0 and 0.5", rotated(4, 2, 0, 0.5))
           .refuses_value("(2, 8)", "got 0 and inf", rotated(4, 2, 0, infinity))
           .refuses_value("(2, 8)", "got 0 and nan", rotated(4, 2, 0, nan)),
+      op("rotate documents", "(5, 12); (2, 5, 8)", rotated(4, 2, 3, 500, {2, 0, 3}),
+         [](In x) {
+           const auto turned = rotated_by_halves(4, 2, 3, 500);
+           return concat({turned({slice(x[0], -2, 0, 2)}), turned({slice(x[0], -2, 2, 5)})}, -2);
+         })
+          .refuses("(4, 8)", "needs documents of 4 rows together: got 5"),
       op("rotate from a later position", "(3, 18); (2, 9, 12)", rotated(6, 1, 7, 500),
          rotated_by_halves(6, 1, 7, 500)),
       op("rotate one head of all columns", "(4, 34)", rotated(34, 1, 100),

@@ -62,30 +62,41 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, HeadCount he
 
 namespace {
 
-// Head h of batch element b.
+// Head h of a document of batch element b.
 struct Head {
   const AttentionHeads& all;
   Dim b, h;
+  AttentionHeads::Document document;
 
   kernels::HeadSizes sizes() const {
-    return {all.queries,
-            all.keys,
+    return {document.queries.size(),
+            document.keys.size(),
             all.D,
             Real(1 / std::sqrt(static_cast<double>(all.D))),
-            all.spans.data() + b / all.share * all.queries,
+            all.spans.data() + b / all.share * all.queries + document.queries.begin,
             all.sink.exists() ? all.sink.data()[h] : Real(-infinity)};
   }
   Dim key_head() const { return h * all.key_heads / all.heads; }
+  Dim query_blocks() const { return kernels::attention_blocks(all.D, document.queries.size()); }
+  Dim key_blocks() const { return kernels::attention_blocks(all.D, document.keys.size()); }
+  // Where its queries begin in a table (batch, heads, queries).
+  Dim first() const { return (b * all.heads + h) * all.queries + document.queries.begin; }
   // The rows of this head in a table of queries, or those of a head in a table of keys.
   template <class Strided>
   Strided queries(Strided x) const {
-    return {x.data + b * all.queries * x.step + h * all.D, x.step};
+    return {x.data + (b * all.queries + document.queries.begin) * x.step + h * all.D, x.step};
   }
   template <class Strided>
   Strided keys(Strided x, Dim head) const {
-    return {x.data + b * all.keys * x.step + head * all.D, x.step};
+    return {x.data + (b * all.keys + document.keys.begin) * x.step + head * all.D, x.step};
   }
 };
+
+// Head number i of all documents of the batch: neighbours are the heads of one document.
+Head head_of(const AttentionHeads& all, Dim i) {
+  const Dim documents = std::ssize(all.documents), d = i / all.heads;
+  return {all, d / documents, i % all.heads, all.documents[static_cast<std::size_t>(d % documents)]};
+}
 
 }  // namespace
 
@@ -144,6 +155,9 @@ AttentionHeads::AttentionHeads(std::string_view op, const Shape& q, Dim key_coun
       queries(q.dim(-2)),
       keys(key_count),
       D(q.dim(-1) / heads),
+      most_queries(queries),
+      most_keys(keys),
+      documents{{{0, queries}, {0, keys}}},
       share(batch),
       sink(sinks.exists() ? sinks.value() : Array()) {
   require_sink(op, sinks, heads);
@@ -151,18 +165,34 @@ AttentionHeads::AttentionHeads(std::string_view op, const Shape& q, Dim key_coun
   spans = mask.spans({first, heads, queries, keys}, op);
   const bool one_for_all = static_cast<Dim>(spans.size()) == queries;
   if (!one_for_all && batch > 0) share = batch / first;
+  const std::vector<Dim> lengths = mask.document_lengths();
+  if (lengths.empty()) return;
+  documents.clear();
+  most_queries = most_keys = *std::max_element(lengths.begin(), lengths.end());
+  for (Dim begin = 0; const Dim length : lengths) {
+    const IndexRange rows{begin, begin + length};
+    documents.push_back({rows, rows});
+    begin = rows.end;
+  }
+  const std::vector<Dim> positions = positions_in(lengths);
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    const std::size_t row = i % positions.size();
+    const Dim begin = static_cast<Dim>(row) - positions[row];
+    spans[i] = {std::max<Dim>(spans[i].begin - begin, 0), std::max<Dim>(spans[i].end - begin, 0)};
+  }
 }
 
 // The last blocks of queries come first: with a causal mask they take longest.
 void AttentionHeads::attend(StridedRows q, StridedRows k, StridedRows v, StridedRowsOut y,
                             Real* log_sums) const {
-  const Dim blocks = kernels::attention_blocks(D, queries);
-  kernels::parallel_for(batch * heads * blocks, batch * heads * queries * keys * D, [&](Dim i) {
-    const Head at{*this, i / blocks / heads, i / blocks % heads};
-    Real* const sums = log_sums + (at.b * heads + at.h) * 2 * queries;
-    kernels::attention_head(at.sizes(), blocks - 1 - i % blocks, at.queries(q),
-                            at.keys(k, at.key_head()), at.keys(v, at.key_head()), at.queries(y),
-                            sums);
+  const Dim blocks = kernels::attention_blocks(D, most_queries);
+  const Dim all = batch * heads * std::ssize(documents);
+  kernels::parallel_for(all * blocks, batch * heads * queries * most_keys * D, [&](Dim i) {
+    const Head at = head_of(*this, i / blocks);
+    const Dim block = blocks - 1 - i % blocks;
+    if (block >= at.query_blocks()) return;
+    kernels::attention_head(at.sizes(), block, at.queries(q), at.keys(k, at.key_head()),
+                            at.keys(v, at.key_head()), at.queries(y), log_sums + 2 * at.first());
   });
 }
 
@@ -172,33 +202,34 @@ void AttentionHeads::attend(StridedRows q, StridedRows k, StridedRows v, Strided
 void AttentionHeads::attend_vjp(StridedRows q, StridedRows k, StridedRows v, StridedRows y,
                                 StridedRows dy, const Real* log_sums, StridedRowsOut dq,
                                 StridedRowsOut dk, StridedRowsOut dv) const {
-  const Dim query_blocks = kernels::attention_blocks(D, queries);
-  const Dim key_blocks = kernels::attention_blocks(D, keys), all = batch * heads;
-  const Dim work =
-      all * queries * keys * D / (query_blocks * key_blocks);  // of a pair of each head
-  Buffer means(all * queries);
+  const Dim query_blocks = kernels::attention_blocks(D, most_queries);
+  const Dim key_blocks = kernels::attention_blocks(D, most_keys);
+  const Dim all = batch * heads * std::ssize(documents);
+  const Dim work = batch * heads * queries * most_keys * D /
+                   (query_blocks * key_blocks);  // of a pair of each head
+  Buffer means(batch * heads * queries);
   const bool shared = key_heads < heads;
-  Buffer apart(shared ? 2 * all * keys * D : 0);
+  Buffer apart(shared ? 2 * batch * heads * keys * D : 0);
   StridedRowsOut own_dk = dk, own_dv = dv;
   if (shared)
-    own_dk = {apart.data(), heads * D}, own_dv = {own_dk.data + all * keys * D, heads * D};
+    own_dk = {apart.data(), heads * D}, own_dv = {own_dk.data + batch * heads * keys * D, heads * D};
   for (Dim round = 0; round < query_blocks + key_blocks - 1; ++round) {
     const Dim first = std::max(Dim{0}, round - key_blocks + 1);
     const Dim pairs = std::min(query_blocks, round + 1) - first;
     kernels::parallel_for(all * pairs, work * pairs, [&](Dim i) {
-      const Head at{*this, i / pairs / heads, i / pairs % heads};
-      const Dim block = first + i % pairs;
-      const Real* const sums = log_sums + (at.b * heads + at.h) * 2 * queries;
-      kernels::attention_head_vjp(at.sizes(), block, round - block, at.queries(q),
+      const Head at = head_of(*this, i / pairs);
+      const Dim block = first + i % pairs, key_block = round - block;
+      if (block >= at.query_blocks() || key_block >= at.key_blocks()) return;
+      kernels::attention_head_vjp(at.sizes(), block, key_block, at.queries(q),
                                   at.keys(k, at.key_head()), at.keys(v, at.key_head()),
-                                  at.queries(y), at.queries(dy), sums,
-                                  means.data() + (at.b * heads + at.h) * queries, at.queries(dq),
+                                  at.queries(y), at.queries(dy), log_sums + 2 * at.first(),
+                                  means.data() + at.first(), at.queries(dq),
                                   at.keys(own_dk, at.h), at.keys(own_dv, at.h));
     });
   }
   if (!shared) return;
   const Dim group = heads / key_heads;
-  kernels::parallel_for(batch * keys, 2 * all * keys * D, [&](Dim row) {
+  kernels::parallel_for(batch * keys, 2 * batch * heads * keys * D, [&](Dim row) {
     for (const auto& [from, to] : {std::pair{own_dk, dk}, std::pair{own_dv, dv}})
       for (Dim g = 0; g < key_heads; ++g)
         for (Dim d = 0; d < D; ++d) {
@@ -218,7 +249,7 @@ Array AttentionHeads::sink_vjp(StridedRows y, StridedRows dy, const Real* log_su
   kernels::parallel_for(heads, batch * heads * queries * D, [&](Dim h) {
     Buffer weights(batch * queries), means(batch * queries);
     for (Dim b = 0; b < batch; ++b) {
-      const Head at{*this, b, h};
+      const Head at{*this, b, h, {{0, queries}, {0, keys}}};
       const kernels::HeadSizes sizes = at.sizes();
       const StridedRows own_y = at.queries(y), own_dy = at.queries(dy);
       for (Dim i = 0; i < queries; ++i) {

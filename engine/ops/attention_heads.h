@@ -22,15 +22,23 @@ void require_sink(std::string_view op, const Tensor& sink, Dim heads);
 
 /// The sizes of an attention, and the keys that each query sees. Queries and outputs are tables
 /// (batch, queries, step), keys and values (batch, keys, step). In a row of a table, the D numbers
-/// of head h begin at h·D; those of its keys and values at ⌊h·G/H⌋·D.
+/// of head h begin at h·D; those of its keys and values at ⌊h·G/H⌋·D. The kernel gets one head of
+/// one document at a time. So nothing is computed between documents, and the bits of a document do
+/// not depend on its neighbours.
 struct AttentionHeads {
   using StridedRows = kernels::StridedRows;
   using StridedRowsOut = kernels::StridedRowsOut;
 
+  struct Document {
+    IndexRange queries, keys;
+  };
+
   Dim batch, heads, key_heads, queries, keys, D;
-  PoolVector<IndexRange> spans;  // of each query
-  Dim share;                     // this many neighbours in the batch have the same spans
-  Array sink;                    // (heads), or none
+  Dim most_queries, most_keys;     // of a document
+  PoolVector<Document> documents;  // one, unless the mask keeps some apart
+  PoolVector<IndexRange> spans;    // of each query, counted from the first key of its document
+  Dim share;                       // this many neighbours in the batch have the same spans
+  Array sink;                      // (heads), or none
 
   /// q (…, queries, C)   C = heads·D. Throws ValueError when the heads do not divide C or for a
   /// custom mask, ShapeError when the mask or the sink does not fit.

@@ -32,6 +32,7 @@ double inverse_power(double base, double x) {
 struct Turn {
   Dim D, heads, first, time, columns;
   double base;
+  std::vector<Dim> positions;  // of each row, from `first` on: all below `time`
 
   /// y = x, turned by the angles of its positions times `direction`, 1 or −1.
   Array operator()(const Array& x, double direction) const {
@@ -55,15 +56,14 @@ struct Turn {
     Array y(x.shape());
     const Real* const from = x.data();
     Real* const to = y.write();
-    kernels::for_rows(x.size() / columns, columns, 2, [=, *this](Dim row) {
-      const Real *x_r = from + row * columns, *c = cosines + row % time * half;
-      const Real* const s = sines + row % time * half;
+    kernels::for_rows(x.size() / columns, columns, 2, [=, this](Dim row) {
+      const Dim angles = positions[static_cast<std::size_t>(row) % positions.size()] * half;
+      const Real *x_r = from + row * columns, *c = cosines + angles, *s = sines + angles;
       Real* y_r = to + row * columns;
-      for (Dim head = 0; head < heads; ++head, x_r += D, y_r += D)
-        for (Dim i = 0; i < half; ++i) {
-          y_r[i] = x_r[i] * c[i] - x_r[i + half] * s[i];
-          y_r[i + half] = x_r[i + half] * c[i] + x_r[i] * s[i];
-        }
+      for (Dim head = 0; head < heads; ++head, x_r += D, y_r += D) {  // two loops: both are vectors
+        for (Dim i = 0; i < half; ++i) y_r[i] = x_r[i] * c[i] - x_r[i + half] * s[i];
+        for (Dim i = 0; i < half; ++i) y_r[i + half] = x_r[i + half] * c[i] + x_r[i] * s[i];
+      }
       std::copy_n(x_r, columns - heads * D, y_r);
     });
     return y;
@@ -75,7 +75,8 @@ struct Turn {
 /// (y_i, y_{i+D/2}) = (x_i·cos θ − x_{i+D/2}·sin θ,  x_{i+D/2}·cos θ + x_i·sin θ)
 ///
 ///   dx is dy turned by −θ: a rotation is an orthogonal map, its transpose is its inverse.
-Tensor rotate(const Tensor& x, Dim D, Dim heads, Dim first, double base) {
+Tensor rotate(const Tensor& x, Dim D, Dim heads, Dim first, double base,
+              const std::vector<Dim>& lengths) {
   require<ValueError>(D > 0 && D % 2 == 0 && heads > 0, "rotate",
                       "needs an even head size and a head or more: got size ", D, " and ", heads,
                       " heads");
@@ -89,7 +90,12 @@ Tensor rotate(const Tensor& x, Dim D, Dim heads, Dim first, double base) {
   constexpr Dim most = Dim{1} << 31;
   require<ValueError>(first <= most - x.dim(-2), "rotate", "needs positions below 2^31: got ",
                       x.dim(-2), " from ", first, " on");
-  const Turn turn{D, heads, first, x.dim(-2), x.dim(-1), base};
+  const std::vector<Dim> all = lengths.empty() ? std::vector<Dim>{x.dim(-2)} : lengths;
+  std::vector<Dim> positions = positions_in(all);
+  require(std::ssize(positions) == x.dim(-2), "rotate", "needs documents of ", x.dim(-2),
+          " rows together: got ", positions.size());
+  const Turn turn{D,          heads, first, *std::max_element(all.begin(), all.end()),
+                  x.dim(-1), base,  std::move(positions)};
   return record("rotate", turn(x.value(), 1),
                 wrt(x, [turn](const Array& dy) { return turn(dy, -1); }));
 }

@@ -19,7 +19,7 @@ const std::vector<Blank> blanks = {{"birds sometimes", "walk"},
                                    {"but birds are good at", "flying"}};
 constexpr Dim evaluation_batch = 12;  // does not change the result
 constexpr std::string_view checked_sentences =
-    "birds sometimes walk slowly near water .\nbut birds are good at flying over roofs .\n";
+    "birds sometimes walk slowly near water .\nbut birds are good at flying .\n";
 
 report::ModelState state_of(const LanguageModel& model, const Corpus& corpus) {
   report::ModelState state;

@@ -1,5 +1,6 @@
 #include "nn/gpt/language_model.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace fledge {
@@ -81,12 +82,21 @@ Tensor LanguageModel::embed(const Indices& ids, Dim first) const {
   return embedding(wte.weight, wpe.weight, ids, first);
 }
 
-Tensor LanguageModel::first_input(const Indices& ids, Mode mode) const {
-  require(ids.shape().rank() == 2, "LanguageModel", "expects ids (batch, time): got shape ",
-          ids.shape());
-  require(ids.shape()[1] <= sizes.context, "LanguageModel", "looks at no more than ", sizes.context,
-          " words: got ids of shape ", ids.shape());
-  return dropout(embed(ids), mode);
+Tensor LanguageModel::first_input(const Indices& ids, const std::vector<Dim>& lengths,
+                                  Mode mode) const {
+  require(ids.shape().rank() == (lengths.empty() ? 2 : 1), "LanguageModel",
+          "expects ids (batch, time), or (tokens of all documents) with the documents' lengths: got ",
+          "shape ", ids.shape(), " and ", lengths.size(), " lengths");
+  const Dim longest = lengths.empty() ? ids.shape()[1]
+                                      : *std::max_element(lengths.begin(), lengths.end());
+  require(longest <= sizes.context, "LanguageModel", "looks at no more than ", sizes.context,
+          " words: got ", longest, " in ids of shape ", ids.shape());
+  const std::vector<Dim> positions = positions_in(lengths);
+  require(lengths.empty() || std::ssize(positions) == ids.size(), "LanguageModel",
+          "needs documents of ", ids.size(), " tokens together: got ", positions.size());
+  if (lengths.empty() || sizes.recipe.position == Position::rotary)
+    return dropout(embed(ids), mode);
+  return dropout(wte(ids) + wpe(Indices(ids.shape(), positions)), mode);
 }
 
 Tensor LanguageModel::logits(const Tensor& x) const {
@@ -94,17 +104,15 @@ Tensor LanguageModel::logits(const Tensor& x) const {
 }
 
 Mask LanguageModel::mask(const std::vector<Dim>& lengths) const {
-  Mask seen = lengths.empty() ? Mask() : padding(lengths);
-  if (sizes.recipe.mask == Masking::causal) seen = causal();
+  Mask seen = lengths.empty() ? Mask() : documents(lengths);
+  if (sizes.recipe.mask == Masking::causal) seen = seen & causal();
   return sizes.recipe.window > 0 ? seen & window(sizes.recipe.window) : seen;
 }
 
 Tensor LanguageModel::operator()(const Indices& ids, Mode mode,
                                  const std::vector<Dim>& lengths) const {
-  Tensor x = first_input(ids, mode);
-  require(lengths.empty() || std::ssize(lengths) == ids.shape()[0], "LanguageModel",
-          "needs a length for each row: got ", lengths.size(), " for ids of shape ", ids.shape());
   const Mask seen = mask(lengths);
+  Tensor x = first_input(ids, lengths, mode);
   for (const Block& block : h) x = block(x, seen, mode);
   return logits(x);
 }
@@ -112,7 +120,7 @@ Tensor LanguageModel::operator()(const Indices& ids, Mode mode,
 LanguageModel::LogitsAndWeights LanguageModel::forward_with_weights(const Indices& ids,
                                                                     Mode mode) const {
   LogitsAndWeights result;
-  Tensor x = first_input(ids, mode);
+  Tensor x = first_input(ids, {}, mode);
   for (const Block& block : h) {
     const auto [seen, weights] = block.forward_with_weights(x, mask(), mode);
     x = seen;

@@ -56,6 +56,7 @@ inline void require_token(const char* op, Dim token, Dim vocabulary) {
 }
 
 /// ids (B, T), T ≤ context  ->  logits (B, T, V): at each position, a score for every next token.
+/// Or documents one after another, of n tokens together: ids (n)  ->  logits (n, V).
 ///
 ///   x = wte[ids] + wpe[0 … T−1];   x = block(x) for each block, causal;   logits = ln_f(x)·wteᵀ
 ///
@@ -76,9 +77,9 @@ struct LanguageModel {
   /// exclude each other.
   LanguageModel(const LanguageModelSizes& model_sizes, InitialWeights initial);
 
-  /// lengths: of the rows, if some are padded at their end (Batch). Only a model without a mask
-  /// needs them: with the mask no token sees the padding after it. Throws ShapeError unless ids are
-  /// (B, T ≤ context), and for lengths that are not B; ValueError for ids outside 0 … V − 1.
+  /// lengths: of the documents, for ids (n) (Batch). None sees another, and the positions of each
+  /// begin at 0. Throws ShapeError unless ids are (B, T ≤ context), or (n) with lengths up to the
+  /// context that make n together; ValueError for ids outside 0 … V − 1.
   Tensor operator()(const Indices& ids, Mode mode = Mode::evaluation(),
                     const std::vector<Dim>& lengths = {}) const;
 
@@ -91,7 +92,8 @@ struct LanguageModel {
 
   /// The first line of the formula: ids (…, T) at the positions first, first + 1, …  ->  (…, T, C).
   Tensor embed(const Indices& ids, Dim first = 0) const;
-  /// Which positions each position sees: causal, or all of its row; of them the recipe's window.
+  /// Which positions each position sees: of its document those before it and itself, or all; of
+  /// them the recipe's window.
   Mask mask(const std::vector<Dim>& lengths = {}) const;
 
   /// The last line of the formula: the output of the last block, x (…, C)  ->  logits (…, V).
@@ -102,7 +104,8 @@ struct LanguageModel {
   }
 
  private:
-  Tensor first_input(const Indices& ids, Mode mode) const;  // (B, T, C)
+  // (B, T, C) or (n, C)
+  Tensor first_input(const Indices& ids, const std::vector<Dim>& lengths, Mode mode) const;
 };
 
 }  // namespace fledge

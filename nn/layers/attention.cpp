@@ -93,7 +93,7 @@ Attention::Attention(Dim width, HeadCount head_count, InitialWeights initial, Bi
              initial, bias),
       c_proj(width, width, initial, bias) {}
 
-Tensor Attention::qkv(const Tensor& x, Dim first) const {
+Tensor Attention::qkv(const Tensor& x, Dim first, const std::vector<Dim>& lengths) const {
   require_features("Attention", x, c_attn);
   const Dim qk = x.dim(-1) + key_width(), D = x.dim(-1) / heads.queries;
   const Dim count = heads.queries + heads.keys;
@@ -111,7 +111,7 @@ Tensor Attention::qkv(const Tensor& x, Dim first) const {
     std::fill_n(factors.write(), x.dim(-1), Real(std::sqrt(static_cast<double>(D))));
     y = y * Tensor(factors);
   }
-  return rotary_base != 0 ? rotate(y, D, count, first, rotary_base) : y;
+  return rotary_base != 0 ? rotate(y, D, count, first, rotary_base, lengths) : y;
 }
 
 // With u = v̂·√D, which is 0 where v is 0, (y·v̂)v̂ is u·mean(u ⊙ y).
@@ -130,18 +130,20 @@ std::vector<Tensor> Attention::q_k_v(const Tensor& qkv) const {
 
 Tensor Attention::operator()(const Tensor& x, const Mask& mask) const {
   if (!mask.has_spans()) return forward_with_weights(x, mask).output;
-  const Tensor all = qkv(x);
+  const Tensor all = qkv(x, 0, mask.document_lengths());
   return c_proj(passed(attention(all, heads, mask, sink), all));
 }
 
 Tensor Attention::operator()(const Tensor& x, KeyValueCache& cache, const Mask& mask) const {
+  require<ValueError>(mask.document_lengths().empty(), "Attention",
+                      "a cache holds one document: got a mask that keeps some apart");
   const Tensor all = qkv(x, cache.length);
   return c_proj(passed(cached_attention(all.value(), heads, cache, mask, sink), all));
 }
 
 AttentionOutput Attention::forward_with_weights(const Tensor& x, const Mask& mask,
                                                 const AttendOptions& options) const {
-  const Tensor all = qkv(x);
+  const Tensor all = qkv(x, 0, mask.document_lengths());
   const std::vector<Tensor> parts = q_k_v(all);
   const AttentionOutput attended = attend(parts[0], parts[1], parts[2], heads, mask, options, sink);
   return {c_proj(passed(attended.output, all)), attended.weights};

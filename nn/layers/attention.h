@@ -65,10 +65,10 @@ struct Attention {
   Attention(Dim width, HeadCount head_count, InitialWeights initial, Bias bias = Bias::with);
 
   /// c_attn(x), q, k and v side by side; then the norm of q and k, and their rotation by the
-  /// positions first, first + 1, … With Scale::none, q is multiplied by √D, because all that computes
+  /// positions first, first + 1, … of each document. With Scale::none, q is multiplied by √D, because all that computes
   /// scores divides them by √D. Throws ShapeError unless x is (…, T, C), and with rotary positions
   /// ValueError for an odd D, a base below 1 and first < 0 (ops.h, rotate).
-  Tensor qkv(const Tensor& x, Dim first = 0) const;
+  Tensor qkv(const Tensor& x, Dim first = 0, const std::vector<Dim>& lengths = {}) const;
   /// The parts of what qkv() returned: q (…, T, C), k and v (…, T, G·D).
   std::vector<Tensor> q_k_v(const Tensor& qkv) const;
   Dim key_width() const { return c_proj.weight.dim(0) / heads.queries * heads.keys; }  // G·D
@@ -83,7 +83,8 @@ struct Attention {
   AttentionOutput forward_with_weights(const Tensor& x, const Mask& mask = {},
                                        const AttendOptions& options = {}) const;
   /// Causal attention of x (T, C), which follows the tokens in the cache; the mask may hide further
-  /// keys. The cache holds keys as qkv() returns them, each rotated once. Records no gradient.
+  /// keys, but keep no documents apart. The cache holds keys as qkv() returns them, each rotated
+  /// once. Records no gradient.
   Tensor operator()(const Tensor& x, KeyValueCache& cache, const Mask& mask = causal()) const;
 
   void visit(auto&& f) const { f("c_attn", c_attn), f("c_proj", c_proj), f("sink", sink); }

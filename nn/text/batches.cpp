@@ -72,6 +72,13 @@ std::vector<TextWindow> sample_windows(const TokenText& text, Dim batch, Dim con
   return windows;
 }
 
+double mean_window(const TokenText& text, Dim context) {
+  if (text.documents() == 0) return static_cast<double>(context);
+  Dim sum = 0;
+  for (Dim d = 0; d < text.documents(); ++d) sum += std::min(document(text, d).length, context);
+  return static_cast<double>(sum) / static_cast<double>(text.documents());
+}
+
 std::vector<TextWindow> evaluation_windows(const TokenText& text, Dim context, Dim history) {
   require<ValueError>(history >= 0 && history < context, "batches",
                       "the history must be below the context of ", context, ": got ", history);
@@ -84,20 +91,20 @@ std::vector<TextWindow> evaluation_windows(const TokenText& text, Dim context, D
 
 Batch batch_of(const TokenText& text, std::span<const TextWindow> windows) {
   require<ValueError>(!windows.empty(), "batches", "a batch of no windows");
-  const auto rows = static_cast<Dim>(windows.size());
-  std::vector<Dim> lengths;
-  for (const TextWindow& window : windows) lengths.push_back(window.length);
-  const Dim longest = *std::max_element(lengths.begin(), lengths.end());
-  const auto size = static_cast<std::size_t>(rows * longest);
-  std::vector<Dim> inputs(size, text.tokens.front()), targets(size, no_target);
-  for (std::size_t row = 0; row < windows.size(); ++row) {
-    const auto [begin, length, skip] = windows[row];
+  std::vector<Dim> inputs, targets, lengths;
+  for (const auto& [begin, length, skip] : windows) {
     const auto from = text.tokens.begin() + static_cast<std::ptrdiff_t>(begin);
-    const auto to = static_cast<std::ptrdiff_t>(row) * longest;
-    std::copy_n(from, length, inputs.begin() + to);
-    std::copy(from + skip + 1, from + length + 1, targets.begin() + to + skip);
+    inputs.insert(inputs.end(), from, from + length);
+    targets.insert(targets.end(), static_cast<std::size_t>(skip), no_target);
+    targets.insert(targets.end(), from + skip + 1, from + length + 1);
+    lengths.push_back(length);
   }
-  return {Indices({rows, longest}, inputs), Indices({rows, longest}, targets), std::move(lengths)};
+  const auto [least, most] = std::minmax_element(lengths.begin(), lengths.end());
+  const bool one_length = *least == *most;
+  const Shape shape =
+      one_length ? Shape{std::ssize(windows), *most} : Shape{std::ssize(inputs)};
+  if (one_length) lengths.clear();
+  return {Indices(shape, inputs), Indices(shape, targets), std::move(lengths)};
 }
 
 }  // namespace fledge

@@ -13,13 +13,15 @@
 
 namespace fledge {
 
-/// The target of padding. cross_entropy(logits, targets, no_target) ignores it.
+/// The target of a token that is history alone. cross_entropy(logits, targets, no_target) ignores
+/// it.
 inline constexpr Dim no_target = -1;
 
-/// Inputs and targets (B, T). Target t of a row is the token after input t.
+/// Inputs and targets: B windows of one length, (B, T); or windows one after another, of n tokens
+/// together, (n). Each target is the token after its input.
 struct Batch {
   Indices inputs, targets;
-  std::vector<Dim> lengths;  // of the rows, without their padding
+  std::vector<Dim> lengths;  // of the windows in (n)
 };
 
 /// Tokens begin … begin + length of a text. The last one is only a target: `length` predictions. The
@@ -39,14 +41,16 @@ struct TextWindow {
 std::vector<TextWindow> sample_windows(const TokenText& text, Dim batch, Dim context,
                                        std::int64_t step, const Rng& data);
 
+/// The mean length of the windows that sample_windows() draws.
+double mean_window(const TokenText& text, Dim context);
+
 /// Windows that count every token of a text exactly once, in order, except the first token of a
 /// stream and the boundary before a document. Each window has `context` predictions, or fewer at
 /// the end of the text or document. The first `history` of them are skipped, but none of the first
 /// window of a stream or document. Throws ValueError unless 0 ≤ history < context.
 std::vector<TextWindow> evaluation_windows(const TokenText& text, Dim context, Dim history = 0);
 
-/// Windows as rows; T is the longest length. Shorter rows are padded at their end: inputs with the
-/// first token of the text (for lines, the boundary), targets with no_target. Throws ValueError if
+/// Windows of one length as rows, others one after another: nothing is padded. Throws ValueError if
 /// there is no window.
 Batch batch_of(const TokenText& text, std::span<const TextWindow> windows);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "nn/text/batches.h"
 #include "nn/train/step_cost.h"
 
 namespace fledge {
@@ -80,11 +81,12 @@ bool choose_settings(const TrainingDefaults& row, const Corpus& corpus, double o
   choose("lr", schedule.rate, row.rate);
   choose("dropout", sizes.dropout, row.dropout);
   choose("decay", training.decay, row.decay);
-  const auto batch = static_cast<double>(training.batch);
+  const double tokens =
+      static_cast<double>(training.batch) * mean_window(corpus.train, sizes.context);
   const double of_muon = training.optimizer == Optimizer::muon ? operations_of_muon(sizes) : 0;
-  const double by_work = operations / (operations_of_step(sizes, batch) + of_muon);
-  const double by_passes = row.most_passes * static_cast<double>(corpus.train.size()) /
-                           (batch * static_cast<double>(sizes.context));
+  const double of_step = operations_of_step(sizes, tokens / static_cast<double>(sizes.context));
+  const double by_work = operations / (of_step + of_muon);
+  const double by_passes = row.most_passes * static_cast<double>(corpus.train.size()) / tokens;
   const std::int64_t least = is_given("warmup") ? schedule.warmup : 0;
   const double steps = std::clamp(std::floor(std::min(by_work, by_passes)), 20.0, 1e9);
   choose("steps", schedule.steps, std::max(static_cast<std::int64_t>(steps), least));

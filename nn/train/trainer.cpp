@@ -72,12 +72,15 @@ double loss_over_windows(const LanguageModel& model, const TokenText& text, Dim 
                                            static_cast<std::size_t>(std::min(batch, all - first)));
     const Batch batch_of_part = batch_of(text, part);
     const Tensor logits = model(batch_of_part.inputs, Mode::evaluation(), batch_of_part.lengths);
+    const Tensor rows = reshape(logits, {batch_of_part.inputs.size(), logits.dim(-1)});
+    Dim row = 0;
     for (std::size_t i = 0; i < part.size(); ++i) {
-      const auto row = static_cast<Dim>(i), counted = part[i].counted();
-      const Tensor own = slice(slice(logits, 0, row, row + 1), 1, 0, part[i].length);
+      const Dim length = part[i].length, counted = part[i].counted();
+      const Tensor own = reshape(slice(rows, 0, row, row + length), {1, length, rows.dim(1)});
       const Batch alone = batch_of(text, part.subspan(i, 1));
       sum += static_cast<double>(counted) * cross_entropy(own, alone.targets, no_target).item();
       tokens += static_cast<double>(counted);
+      row += length;
     }
   }
   return sum / tokens;

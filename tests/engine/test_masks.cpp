@@ -10,6 +10,7 @@
 
 using namespace fledge;
 using tests::refusal;
+using tests::refuses;
 
 namespace {
 
@@ -39,6 +40,16 @@ RuledMask near_seen(Dim width) {
 RuledMask start_seen(const std::vector<Dim>& lengths) {
   return {padding(lengths), [=](const MaskedScore& at) {
             return at.key < lengths[static_cast<std::size_t>(at.batch)];
+          }};
+}
+// Neighbours see each other within a document.
+RuledMask document_seen(const std::vector<Dim>& lengths) {
+  std::vector<std::size_t> owner;
+  for (std::size_t d = 0; d < lengths.size(); ++d)
+    owner.insert(owner.end(), static_cast<std::size_t>(lengths[d]), d);
+  return {documents(lengths), [=](const MaskedScore& at) {
+            return owner[static_cast<std::size_t>(at.query)] ==
+                   owner[static_cast<std::size_t>(at.key)];
           }};
 }
 // Every third score is hidden.
@@ -98,6 +109,17 @@ TEST_CASE("spans and tables are what a mask allows, for every score, and spans n
           check_rule(start_seen({keys / 2, keys}) & mask & past_seen, 2, queries, keys, true);
         }
     }
+  for (const std::vector<Dim>& lengths :
+       {std::vector<Dim>{9}, {1, 8}, {0, 3, 0, 0, 5, 1, 0}, {1, 1, 1, 1, 5}, {4, 5}})
+    for (const RuledMask& mask :
+         {all_seen, past_seen, near_seen(2), near_seen(4) & past_seen, table_seen(9, 9)}) {
+      check_rule(document_seen(lengths) & mask, 2, 9, 9, false);
+      check_rule(mask & document_seen({6, 3}) & document_seen(lengths), 2, 9, 9, false);
+      check_rule(mask & start_seen({9, 5, 0}) & document_seen(lengths), 3, 9, 9, true);
+    }
+  CHECK(positions_in({2, 0, 3, 1}) == std::vector<Dim>{0, 1, 0, 1, 2, 0});
+  CHECK(documents({}).spans({3, 3}, "op").size() == 3);
+  CHECK(documents({0, 0}).spans({0, 0}, "op").empty());
   CHECK(causal().table({0, 3}, "op").empty());
   CHECK(padding({}).table({0, 2, 2}, "op").empty());
   CHECK(padding({}).spans({0, 4, 4}, "op").empty());
@@ -117,11 +139,17 @@ TEST_CASE("masks that do not fit the scores are refused, and impossible masks wh
     return "op: a padding mask of " + n + " lengths needs scores (" + n +
            ", ..., queries, keys): got shape " + shape;
   };
+  const auto apart = [](const std::string& n, const std::string& shape) {
+    return "op: " + n +
+           " documents need as many queries, and as many keys, as their lengths together: got "
+           "shape " + shape;
+  };
   struct Row {
     Mask mask;
     Shape scores;
     std::string text;
   };
+  constexpr Dim huge = std::numeric_limits<Dim>::max();
   const std::vector<Row> rows = {
       {causal(), {3}, needs_scores + "(3)"},
       {Mask(), {}, needs_scores + "()"},
@@ -129,6 +157,11 @@ TEST_CASE("masks that do not fit the scores are refused, and impossible masks wh
       {padding({1, 2}), {3, 2, 4}, padded("2", "(3, 2, 4)")},
       {padding({1}), {2, 2}, padded("1", "(2, 2)")},
       {padding({1, 5}), {2, 3, 4}, "op: a padding length of 5 exceeds the keys of shape (2, 3, 4)"},
+      {documents({2, 1}), {2, 4, 4}, apart("2", "(2, 4, 4)")},
+      {documents({2, 2}), {3, 3}, apart("2", "(3, 3)")},
+      {documents({2, 1}), {3, 4}, apart("2", "(3, 4)")},
+      {documents({2, 1}), {4, 3}, apart("2", "(4, 3)")},
+      {documents({huge, huge, 5}), {3, 3}, apart("3", "(3, 3)")},
       {table,
        {3, 2},
        "op: a custom mask (2, 3) does not fit scores of shape (3, 2)" + rows_and_columns},
@@ -147,6 +180,7 @@ TEST_CASE("masks that do not fit the scores are refused, and impossible masks wh
   CHECK(refusal<ValueError>([] {
           padding({1, -1});
         }) == "padding: lengths must not be negative: got -1");
+  CHECK(refuses<ValueError>([] { documents({3, -1}); }, "documents", "negative", "-1"));
   CHECK(refusal<ValueError>([] { window(0); }) == "window: the width must be at least 1: got 0");
   constexpr Dim vast = Dim{1} << 40;
   using Sizes = std::array<Dim, 3>;

@@ -46,7 +46,7 @@ CLASS_WEIGHTS = torch.tensor([0.5, 2, 1, 0, 3], dtype=torch.float64)
 SOME_TRUE = torch.tensor([[1, 0, 0], [1, 1, 0]]).bool()
 
 
-def mask(queries, keys, causal=False, window=None, lengths=None, table=None):
+def mask(queries, keys, causal=False, window=None, lengths=None, table=None, documents=None):
     """Whether query i may look at key j: (queries, keys), or (batch, 1, queries, keys) with lengths."""
     position = torch.arange(queries)[:, None] + keys - queries
     key = torch.arange(keys)
@@ -57,6 +57,9 @@ def mask(queries, keys, causal=False, window=None, lengths=None, table=None):
         seen = seen & ((key - position).abs() < window)
     if table:
         seen = seen & torch.tensor(table).reshape(queries, keys).bool()
+    if documents:
+        owner = torch.arange(len(documents)).repeat_interleave(torch.tensor(documents))
+        seen = seen & (owner[:, None] == owner)
     if lengths:
         seen = seen & (key < torch.tensor(lengths)[:, None, None, None])
     return seen
@@ -142,10 +145,11 @@ def rms_norm(x, w, eps=1e-5):
     return w * x * torch.rsqrt((x * x).mean(-1, keepdim=True) + eps)
 
 
-def rotate(x, size, heads, first=0, base=10000):
+def rotate(x, size, heads, first=0, base=10000, documents=None):
     """As in Llama: x·cos + rotate_half(x)·sin for the first `heads` groups of columns."""
     rates = base ** (-torch.arange(0, size, 2, dtype=torch.float64) / size)
-    angles = torch.arange(first, first + x.size(-2), dtype=torch.float64)[:, None] * rates
+    angles = torch.cat([torch.arange(first, first + length, dtype=torch.float64)
+                        for length in documents or [x.size(-2)]])[:, None] * rates
     cos, sin = (torch.cat([f(angles)] * 2, -1) for f in (torch.cos, torch.sin))
     parts = list(x.split(size, -1))
     for h in range(heads):
@@ -196,6 +200,7 @@ OPS = {
     "scatter_add axis 0": lambda x, values: x.scatter_add(0, IDS, values),
     "softmax": lambda x: x.softmax(-1), "softmax causal": lambda x: softmax(x, {"causal": True}),
     "softmax padding": lambda x: softmax(x, {"lengths": [2, 4]}),
+    "softmax documents": lambda x: softmax(x, {"documents": [2, 0, 3], "window": 2}),
     "softmax custom": lambda x: softmax(x, SOME_HIDDEN),
     "log_softmax": lambda x: x.log_softmax(-1),
     "attention": attend(1), "attention causal": attend(2, causal=True),
@@ -204,6 +209,10 @@ OPS = {
     "attention odd head size": attend(2, causal=True),
     "attention window": attend(2, causal=True, window=3),
     "attention padding": attend(1, lengths=[2, 4, 0], window=2),
+    "attention documents": attend(2, documents=[2, 0, 3, 1], causal=True),
+    "attention documents, wide heads, shared keys and sink":
+        attend(4, keys=2, documents=[1, 6, 2], window=4),
+    "attention documents and padding": attend(1, documents=[1, 3], lengths=[3, 0]),
     "attention two leading axes": attend(2, lengths=[1, 3], causal=True),
     "attention heads of four": attend(2, causal=True),
     "attention heads of eight": attend(1, causal=True),
@@ -228,6 +237,7 @@ OPS = {
     "layer_norm large eps": lambda x, w, b: F.layer_norm(x, x.shape[-1:], w, b, 0.5),
     "rms_norm": rms_norm, "rms_norm large eps": lambda x, w: rms_norm(x, w, 0.5),
     "rotate": lambda x: rotate(x, 4, 2),
+    "rotate documents": lambda x: rotate(x, 4, 2, 3, 500, [2, 0, 3]),
     "rotate from a later position": lambda x: rotate(x, 6, 1, 7, 500),
     "rotate one head of all columns": lambda x: rotate(x, 34, 1, 100),
     "embedding": lambda table: table[IDS],
@@ -294,7 +304,8 @@ def attention_of_today(heads, base, exclusive, keys=None, **rule):
         q, k, v = qkv.split([heads, keys, keys], -2)
         size = q.size(-1)
         one = torch.ones(size, dtype=torch.float64)
-        q, k = (rotate(rms_norm(h, one).flatten(-2), size, h.size(-2), 0, base) for h in (q, k))
+        q, k = (rotate(rms_norm(h, one).flatten(-2), size, h.size(-2), 0, base,
+                       rule.get("documents")) for h in (q, k))
         y = attention(heads, q, k, v.flatten(-2), keys=keys, **rule).unflatten(-1, (heads, -1))
         if exclusive:
             unit = F.normalize(v, dim=-1).repeat_interleave(heads // keys, -2)
@@ -364,6 +375,8 @@ MODULES = {
     "Attention of today": attention_of_today(2, 100, True, causal=True),
     "Attention of today, wide heads": attention_of_today(1, 100, True, causal=True, window=2),
     "Attention of today, shared keys": attention_of_today(4, 100, True, keys=2, causal=True),
+    "Attention of today, documents":
+        attention_of_today(2, 100, True, causal=True, documents=[2, 3, 1]),
     "LanguageModel of today": model_of_today,
     "CrossAttention": cross_attention, "Block": lambda t: block(t, "", t["input"], 2),
     "Dropout in a block": dropped_block, "LanguageModel logits": model,

@@ -34,13 +34,6 @@ std::vector<double> thinned(const RunCurves::Points& curve) {
   return losses;
 }
 
-// Tokens of a step, on average: of windows or lines.
-double tokens_of_step(const TrainConfig& config, const TokenText& text) {
-  const auto passes = static_cast<double>(config.training.batch);
-  if (text.documents() == 0) return passes * static_cast<double>(config.sizes.context);
-  return passes * static_cast<double>(text.size()) / static_cast<double>(text.documents());
-}
-
 }  // namespace
 
 std::string clock_text(double seconds) {
@@ -183,7 +176,8 @@ void Screen::show(const Started& event) {
   curves_.guessing = event.baselines.uniform;
   if (!event.config.sizes.recipe.sees_later_tokens()) curves_.counting = event.baselines.counting;
   steps_ = event.config.training.schedule.steps;
-  tokens_ = tokens_of_step(event.config, event.corpus.train);
+  tokens_ = static_cast<double>(event.config.training.batch) *
+            mean_window(event.corpus.train, event.config.sizes.context);
 }
 
 void Screen::show(const Stepped& event) {

@@ -5,7 +5,7 @@
 namespace fledge::lessons::in_smallest {
 using smallest::Entry, smallest::Grade, smallest::grade;
 
-constexpr Entry ours{7, 4, Bias::without, 0.06}, of_make_run{16, 32, Bias::with, 0.04},
+constexpr Entry ours{7, 4, Bias::without, 0.05}, of_make_run{16, 32, Bias::with, 0.04},
     narrower{4, 8, Bias::without, 0.06};
 
 void board(LessonText& to) {

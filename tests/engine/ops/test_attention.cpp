@@ -2,6 +2,7 @@
 // mask hides is not read, and has weight and gradient exactly 0.
 #include "engine/ops/cached_attention.h"
 #include "tests/engine/ops/passes.h"
+#include "tests/support/blocking.h"
 
 using namespace tests;
 
@@ -130,6 +131,43 @@ TEST_CASE("attention with shared keys and with sinks is its small ops, whatever 
           check_attention({2}, T, heads, D, mask, sink);
           check_separate({2}, T, T / 2 + 2, heads, D, mask, sink);
         }
+}
+
+TEST_CASE("attention: a document has the same bits alone and among others, whatever they hold") {
+  const std::vector<Dim> lengths{3, 1, 0, 70, 12};
+  for (const Dim block : {kernels::blocking.block_queries, Dim{16}}) {
+    kernels::Blocking small = kernels::blocking;
+    small.block_queries = small.block_keys = block;
+    const Blocked blocked(small);
+    for (const auto& [heads, D, sinks] : cached_heads)
+      for (const Mask& mask : {Mask(), causal(), window(3)}) {
+        CAPTURE(heads.queries, heads.keys, D, block);
+        const auto f = [heads = heads](const Mask& seen) -> Function {
+          return [=](const Tensors& x) { return attention(x[0], heads, seen, last_if(x, 1)); };
+        };
+        Array qkv = uniform({2, 86, (heads.queries + 2 * heads.keys) * D}, 1);
+        const Array dy = uniform({2, 86, heads.queries * D}, 2);
+        Dim begin = 0;
+        for (const Dim length : lengths) {
+          Array others = Array::full(qkv.shape(), Real(quiet_nan));
+          for (Dim row = 0; row < 2; ++row)
+            std::copy_n(qkv.data() + (row * 86 + begin) * qkv.dim(2), length * qkv.dim(2),
+                        others.write() + (row * 86 + begin) * qkv.dim(2));
+          const auto own = [&](const Array& x) { return time_steps(x, begin, begin + length); };
+          const Pass alone = pass(f(mask), with_sink({own(qkv)}, heads, sinks), own(dy)),
+                     found = pass(f(mask & documents(lengths)), with_sink({others}, heads, sinks), dy);
+          REQUIRE(same_bits(own(found.y), alone.y));
+          REQUIRE(same_bits(own(found.dx[0]), alone.dx[0]));
+          begin += length;
+        }
+        check_two_roads(f(mask & documents(lengths)),
+                        [&](const Tensors& x) {
+                          return attention_by_small_ops(x[0], heads, mask & documents(lengths),
+                                                        last_if(x, 1));
+                        },
+                        with_sink({qkv}, heads, sinks), tolerance_of(sinks));
+      }
+  }
 }
 
 TEST_CASE("a sink takes its share, and less or more than any number of a float can say") {

@@ -111,23 +111,29 @@ void check_same_gradients(const std::vector<Array>& found, const std::vector<Arr
 }  // namespace
 
 TEST_CASE("LanguageModel: under every recipe it is its formula, with its weights and gradients") {
-  using Lengths = std::vector<Dim>;
   std::vector<Array> all;
   for (const Recipe& recipe : all_recipes()) {
     CAPTURE(words_of_none(recipe), forms_of(recipe));
     const LanguageModel model = model_of(recipe);
-    for (const Lengths& lengths : {Lengths{}, Lengths{5, 3}}) {
-      const Mask all_before = recipe.mask == Masking::causal ? causal()
-                              : lengths.empty()              ? Mask()
-                                                             : padding(lengths);
-      const Mask mask = recipe.window > 0 ? all_before & window(recipe.window) : all_before;
+    const Mask all_before = recipe.mask == Masking::causal ? causal() : Mask();
+    const Mask mask = recipe.window > 0 ? all_before & window(recipe.window) : all_before;
+    const auto alone = [&](const std::vector<Dim>& ids) {
+      return ByHand(model, Indices({1, std::ssize(ids)}, ids), mask).logits;
+    };
+    const Tensor apart = concat({alone({1, 2, 3, 4, 5}), alone({10}), alone({9, 2, 2, 0})}, 1);
+    const Tensor together = model(Indices({10}, {1, 2, 3, 4, 5, 10, 9, 2, 2, 0}),
+                                  Mode::evaluation(), {5, 0, 1, 4});
+    CHECK(together.shape() == Shape{10, 11});
+    CHECK(close(together.value(), apart.value().with_shape({10, 11})));
+    check_same_gradients(gradients_of(model, together),
+                         gradients_of(model, reshape(apart, {10, 11})));
+    {
       const ByHand expected(model, two_texts, mask);
       const std::vector<Array> gradients = gradients_of(model, expected.logits);
-      const Tensor logits = model(two_texts, Mode::evaluation(), lengths);
+      const Tensor logits = model(two_texts);
       CHECK(logits.shape() == Shape{2, 5, 11});
       CHECK(close(logits.value(), expected.logits.value()));
       check_same_gradients(gradients_of(model, logits), gradients);
-      if (!lengths.empty()) continue;
       for (const Array& other : all) CHECK_FALSE(close(logits.value(), other, 1e-3));
       all.push_back(logits.value());
       const LanguageModel::LogitsAndWeights found = model.forward_with_weights(two_texts);
@@ -238,10 +244,17 @@ TEST_CASE("LanguageModel: any time up to the context, none, and an empty batch; 
   CHECK(refuses<ShapeError>(on({3}, {1, 2, 3}), "LanguageModel", "(batch, time)", "(3)"));
   CHECK(refuses<ShapeError>(on({1, 8}, std::vector<Dim>(8)), "LanguageModel", "7", "(1, 8)"));
   CHECK(refuses<ValueError>(on({1, 2}, {0, 11}), "id 11 at position 1", "(11, 8)"));
-  for (const std::vector<Dim>& lengths : {std::vector<Dim>{2}, {2, 2, 7}})
-    CHECK(refuses<ShapeError>([&] { model(two_texts, Mode::evaluation(), lengths); },
-                              "LanguageModel", std::to_string(lengths.size()), "(2, 5)"));
-  CHECK(refuses<ValueError>([&] { model(two_texts, Mode::evaluation(), {2, -5}); }, "-5"));
+  const auto documents_of = [&](const std::vector<Dim>& lengths) {
+    const Indices ids({9}, std::vector<Dim>(9));
+    return [&model, ids, lengths] { model(ids, Mode::evaluation(), lengths); };
+  };
+  CHECK_NOTHROW(documents_of({7, 2})());
+  CHECK(refuses<ShapeError>([&] { model(two_texts, Mode::evaluation(), {5, 5}); }, "LanguageModel",
+                            "lengths", "(2, 5) and 2"));
+  CHECK(refuses<ShapeError>(documents_of({8, 1}), "LanguageModel", "no more than 7", "got 8"));
+  for (const std::vector<Dim>& lengths : {std::vector<Dim>{7}, {7, 1}, {7, 3}})
+    CHECK(refuses<ShapeError>(documents_of(lengths), "documents"));
+  CHECK(refuses<ValueError>(documents_of({2, -5}), "-5"));
 }
 
 TEST_CASE("LanguageModel: sizes that make no model are refused, others reach every block") {

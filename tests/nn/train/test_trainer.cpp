@@ -201,7 +201,7 @@ TEST_CASE("trainer: what cannot be trained is refused") {
   CHECK(refuses<ValueError>([&] { mean_loss(model_of(c), c.train, 0); }, "batch", "got 0"));
 }
 
-TEST_CASE("mean_loss: counts every token once, padding never, the same bits for any batch") {
+TEST_CASE("mean_loss: counts every token once, the same bits for any batch") {
   const std::string lines =
       "birds sometimes walk\nthey fly\nthe small birds often walk over the blue lake and fly\n"
       "at the lake birds walk\n";
