@@ -207,10 +207,11 @@ TEST_CASE("mean_loss: counts every token once, the same bits for any batch") {
       "at the lake birds walk\n";
   const Corpus by_line = read_corpus(lines, {.reading = Reading::lines, .tokens = Tokens::word});
   for (const Corpus& c : {corpus(), by_line})
-    for (const bool has_mask : {true, false}) {
+    for (const Recipe& recipe : {Recipe{}, Recipe{.mask = Masking::none},
+                                 Recipe{.position = Position::rotary, .window = 3}}) {
       LanguageModelSizes sizes = model_of(c, 0).sizes;
       sizes.context = 12;
-      sizes.recipe.mask = has_mask ? Masking::causal : Masking::none;
+      sizes.recipe = recipe;
       Rng rng(5);
       const LanguageModel model(sizes, rng);
       const double one = mean_loss(model, c.train, 1);
