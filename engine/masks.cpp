@@ -17,11 +17,11 @@ void Mask::check(const Shape& scores, std::string_view op) const {
         require(length <= scores.dim(-1), op, "a padding length of ", length,
                 " exceeds the keys of shape ", scores);
     }
-    Dim rows = 0;
-    for (const Dim length : part.documents) rows += std::min(length, scores.dim(-2) + 1 - rows);
-    require(part.documents.empty() || (rows == scores.dim(-2) && rows == scores.dim(-1)), op,
-            part.documents.size(), " documents need as many queries, and as many keys, as their ",
-            "lengths together: got shape ", scores);
+    const auto& apart = part.documents;
+    require(
+        apart.empty() || (are_together(apart, scores.dim(-2)) && scores.dim(-1) == scores.dim(-2)),
+        op, apart.size(), " documents need as many queries, and as many keys, as their lengths ",
+        "together: got shape ", scores);
     if (const auto& own = part.table)
       require(scores.dim(-2) == own->queries && scores.dim(-1) == own->keys, op, "a custom mask (",
               own->queries, ", ", own->keys, ") does not fit scores of shape ", scores,
@@ -110,6 +110,14 @@ Mask documents(std::vector<Dim> lengths) {
   for (const Dim length : lengths)
     require<ValueError>(length >= 0, "documents", "lengths must not be negative: got ", length);
   return Mask({.documents = std::move(lengths)});
+}
+
+bool are_together(const std::vector<Dim>& lengths, Dim rows) {
+  for (const Dim length : lengths) {
+    if (length < 0 || length > rows) return false;
+    rows -= length;
+  }
+  return rows == 0;
 }
 
 std::vector<Dim> positions_in(const std::vector<Dim>& lengths) {

@@ -76,6 +76,8 @@ Mask padding(std::vector<Dim> lengths);
 /// Queries and keys are documents of these lengths, one after another, and a query sees keys of its
 /// own document. Throws ValueError on a negative length.
 Mask documents(std::vector<Dim> lengths);
+/// Whether documents of these lengths are that many rows together.
+bool are_together(const std::vector<Dim>& lengths, Dim rows);
 /// The position of each row in its document: 0 … length − 1 for each length.
 std::vector<Dim> positions_in(const std::vector<Dim>& lengths);
 /// Query i sees keys less than `width` away from it (aligned as causal), on both sides. Throws

@@ -597,8 +597,9 @@ const std::vector<OpCase>& op_cases() {
           .refuses("(3, 2, 6)", "length of 4 exceeds the keys of shape (3, 1, 2, 2)"),
       attention_case("attention documents", "(6, 12); (2, 6, 24)", 2,
                      documents({2, 0, 3, 1}) & causal())
-          .refuses("(5, 12)", "4 documents need as many queries, and as many keys, as their "
-                              "lengths together: got shape (1, 2, 5, 5)"),
+          .refuses("(5, 12)",
+                   "4 documents need as many queries, and as many keys, as their "
+                   "lengths together: got shape (1, 2, 5, 5)"),
       attention_case("attention documents, wide heads, shared keys and sink", "(9, 72) (4)", {4, 2},
                      documents({1, 6, 2}) & window(4)),
       attention_case("attention documents and padding", "(2, 4, 9)", 1,
@@ -685,7 +686,8 @@ const std::vector<OpCase>& op_cases() {
            const auto turned = rotated_by_halves(4, 2, 3, 500);
            return concat({turned({slice(x[0], -2, 0, 2)}), turned({slice(x[0], -2, 2, 5)})}, -2);
          })
-          .refuses("(4, 8)", "needs documents of 4 rows together: got 5"),
+          .refuses("(4, 8); (6, 8)", "rows together: got 3 of other lengths")
+          .refuses("(5, 8)", "5 rows together: got 2", rotated(4, 2, 0, 500, {5, -2})),
       op("rotate from a later position", "(3, 18); (2, 9, 12)", rotated(6, 1, 7, 500),
          rotated_by_halves(6, 1, 7, 500)),
       op("rotate one head of all columns", "(4, 34)", rotated(34, 1, 100),

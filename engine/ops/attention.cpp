@@ -95,7 +95,8 @@ struct Head {
 // Head number i of all documents of the batch: neighbours are the heads of one document.
 Head head_of(const AttentionHeads& all, Dim i) {
   const Dim documents = std::ssize(all.documents), d = i / all.heads;
-  return {all, d / documents, i % all.heads, all.documents[static_cast<std::size_t>(d % documents)]};
+  return {all, d / documents, i % all.heads,
+          all.documents[static_cast<std::size_t>(d % documents)]};
 }
 
 }  // namespace
@@ -212,7 +213,8 @@ void AttentionHeads::attend_vjp(StridedRows q, StridedRows k, StridedRows v, Str
   Buffer apart(shared ? 2 * batch * heads * keys * D : 0);
   StridedRowsOut own_dk = dk, own_dv = dv;
   if (shared)
-    own_dk = {apart.data(), heads * D}, own_dv = {own_dk.data + batch * heads * keys * D, heads * D};
+    own_dk = {apart.data(), heads * D},
+    own_dv = {own_dk.data + batch * heads * keys * D, heads * D};
   for (Dim round = 0; round < query_blocks + key_blocks - 1; ++round) {
     const Dim first = std::max(Dim{0}, round - key_blocks + 1);
     const Dim pairs = std::min(query_blocks, round + 1) - first;
@@ -220,11 +222,10 @@ void AttentionHeads::attend_vjp(StridedRows q, StridedRows k, StridedRows v, Str
       const Head at = head_of(*this, i / pairs);
       const Dim block = first + i % pairs, key_block = round - block;
       if (block >= at.query_blocks() || key_block >= at.key_blocks()) return;
-      kernels::attention_head_vjp(at.sizes(), block, key_block, at.queries(q),
-                                  at.keys(k, at.key_head()), at.keys(v, at.key_head()),
-                                  at.queries(y), at.queries(dy), log_sums + 2 * at.first(),
-                                  means.data() + at.first(), at.queries(dq),
-                                  at.keys(own_dk, at.h), at.keys(own_dv, at.h));
+      kernels::attention_head_vjp(
+          at.sizes(), block, key_block, at.queries(q), at.keys(k, at.key_head()),
+          at.keys(v, at.key_head()), at.queries(y), at.queries(dy), log_sums + 2 * at.first(),
+          means.data() + at.first(), at.queries(dq), at.keys(own_dk, at.h), at.keys(own_dv, at.h));
     });
   }
   if (!shared) return;

@@ -91,11 +91,15 @@ Tensor rotate(const Tensor& x, Dim D, Dim heads, Dim first, double base,
   require<ValueError>(first <= most - x.dim(-2), "rotate", "needs positions below 2^31: got ",
                       x.dim(-2), " from ", first, " on");
   const std::vector<Dim> all = lengths.empty() ? std::vector<Dim>{x.dim(-2)} : lengths;
-  std::vector<Dim> positions = positions_in(all);
-  require(std::ssize(positions) == x.dim(-2), "rotate", "needs documents of ", x.dim(-2),
-          " rows together: got ", positions.size());
-  const Turn turn{D,          heads, first, *std::max_element(all.begin(), all.end()),
-                  x.dim(-1), base,  std::move(positions)};
+  require(are_together(all, x.dim(-2)), "rotate", "needs documents of ", x.dim(-2),
+          " rows together: got ", all.size(), " of other lengths");
+  const Turn turn{D,
+                  heads,
+                  first,
+                  *std::max_element(all.begin(), all.end()),
+                  x.dim(-1),
+                  base,
+                  positions_in(all)};
   return record("rotate", turn(x.value(), 1),
                 wrt(x, [turn](const Array& dy) { return turn(dy, -1); }));
 }

@@ -84,19 +84,20 @@ Tensor LanguageModel::embed(const Indices& ids, Dim first) const {
 
 Tensor LanguageModel::first_input(const Indices& ids, const std::vector<Dim>& lengths,
                                   Mode mode) const {
-  require(ids.shape().rank() == (lengths.empty() ? 2 : 1), "LanguageModel",
-          "expects ids (batch, time), or (tokens of all documents) with the documents' lengths: got ",
-          "shape ", ids.shape(), " and ", lengths.size(), " lengths");
-  const Dim longest = lengths.empty() ? ids.shape()[1]
-                                      : *std::max_element(lengths.begin(), lengths.end());
+  require(
+      ids.shape().rank() == (lengths.empty() ? 2 : 1), "LanguageModel",
+      "expects ids (batch, time), or (tokens of all documents) with the documents' lengths: got ",
+      "shape ", ids.shape(), " and ", lengths.size(), " lengths");
+  const Dim longest =
+      lengths.empty() ? ids.shape()[1] : *std::max_element(lengths.begin(), lengths.end());
   require(longest <= sizes.context, "LanguageModel", "looks at no more than ", sizes.context,
           " words: got ", longest, " in ids of shape ", ids.shape());
-  const std::vector<Dim> positions = positions_in(lengths);
-  require(lengths.empty() || std::ssize(positions) == ids.size(), "LanguageModel",
-          "needs documents of ", ids.size(), " tokens together: got ", positions.size());
+  require(lengths.empty() || are_together(lengths, ids.size()), "LanguageModel",
+          "needs documents of ", ids.size(), " tokens together: got ", lengths.size(),
+          " of other lengths");
   if (lengths.empty() || sizes.recipe.position == Position::rotary)
     return dropout(embed(ids), mode);
-  return dropout(wte(ids) + wpe(Indices(ids.shape(), positions)), mode);
+  return dropout(wte(ids) + wpe(Indices(ids.shape(), positions_in(lengths))), mode);
 }
 
 Tensor LanguageModel::logits(const Tensor& x) const {

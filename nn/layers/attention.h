@@ -65,9 +65,9 @@ struct Attention {
   Attention(Dim width, HeadCount head_count, InitialWeights initial, Bias bias = Bias::with);
 
   /// c_attn(x), q, k and v side by side; then the norm of q and k, and their rotation by the
-  /// positions first, first + 1, … of each document. With Scale::none, q is multiplied by √D, because all that computes
-  /// scores divides them by √D. Throws ShapeError unless x is (…, T, C), and with rotary positions
-  /// ValueError for an odd D, a base below 1 and first < 0 (ops.h, rotate).
+  /// positions first, first + 1, … of each document. With Scale::none, q is multiplied by √D, because
+  /// all that computes scores divides them by √D. Throws ShapeError unless x is (…, T, C), and with
+  /// rotary positions ValueError for an odd D, a base below 1 and first < 0 (ops.h, rotate).
   Tensor qkv(const Tensor& x, Dim first = 0, const std::vector<Dim>& lengths = {}) const;
   /// The parts of what qkv() returned: q (…, T, C), k and v (…, T, G·D).
   std::vector<Tensor> q_k_v(const Tensor& qkv) const;

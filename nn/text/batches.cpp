@@ -101,8 +101,7 @@ Batch batch_of(const TokenText& text, std::span<const TextWindow> windows) {
   }
   const auto [least, most] = std::minmax_element(lengths.begin(), lengths.end());
   const bool one_length = *least == *most;
-  const Shape shape =
-      one_length ? Shape{std::ssize(windows), *most} : Shape{std::ssize(inputs)};
+  const Shape shape = one_length ? Shape{std::ssize(windows), *most} : Shape{std::ssize(inputs)};
   if (one_length) lengths.clear();
   return {Indices(shape, inputs), Indices(shape, targets), std::move(lengths)};
 }

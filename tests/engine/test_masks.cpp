@@ -142,7 +142,8 @@ TEST_CASE("masks that do not fit the scores are refused, and impossible masks wh
   const auto apart = [](const std::string& n, const std::string& shape) {
     return "op: " + n +
            " documents need as many queries, and as many keys, as their lengths together: got "
-           "shape " + shape;
+           "shape " +
+           shape;
   };
   struct Row {
     Mask mask;

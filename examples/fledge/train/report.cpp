@@ -246,8 +246,8 @@ void forecast(Run& run) {
   const TrainerOptions& training = run.config.training;
   // At the end the held-out text is read whole, at most twice, in windows that overlap by half; a step
   // takes three times as long as reading its windows forward.
-  const double tokens = static_cast<double>(training.batch) *
-                        mean_window(run.corpus.train, run.config.sizes.context);
+  const double tokens =
+      static_cast<double>(training.batch) * mean_window(run.corpus.train, run.config.sizes.context);
   const double last_steps = 4 * static_cast<double>(run.corpus.valid.size()) / (3 * tokens);
   const double seconds = (static_cast<double>(left) * 1.1 + last_steps) * step;
   run.screen->say("Training: " + counted(left, "step") + " of " +

@@ -155,17 +155,18 @@ TEST_CASE("attention: a document has the same bits alone and among others, whate
                         others.write() + (row * 86 + begin) * qkv.dim(2));
           const auto own = [&](const Array& x) { return time_steps(x, begin, begin + length); };
           const Pass alone = pass(f(mask), with_sink({own(qkv)}, heads, sinks), own(dy)),
-                     found = pass(f(mask & documents(lengths)), with_sink({others}, heads, sinks), dy);
+                     found =
+                         pass(f(mask & documents(lengths)), with_sink({others}, heads, sinks), dy);
           REQUIRE(same_bits(own(found.y), alone.y));
           REQUIRE(same_bits(own(found.dx[0]), alone.dx[0]));
           begin += length;
         }
-        check_two_roads(f(mask & documents(lengths)),
-                        [&](const Tensors& x) {
-                          return attention_by_small_ops(x[0], heads, mask & documents(lengths),
-                                                        last_if(x, 1));
-                        },
-                        with_sink({qkv}, heads, sinks), tolerance_of(sinks));
+        check_two_roads(
+            f(mask & documents(lengths)),
+            [&](const Tensors& x) {
+              return attention_by_small_ops(x[0], heads, mask & documents(lengths), last_if(x, 1));
+            },
+            with_sink({qkv}, heads, sinks), tolerance_of(sinks));
       }
   }
 }

@@ -121,8 +121,8 @@ TEST_CASE("LanguageModel: under every recipe it is its formula, with its weights
       return ByHand(model, Indices({1, std::ssize(ids)}, ids), mask).logits;
     };
     const Tensor apart = concat({alone({1, 2, 3, 4, 5}), alone({10}), alone({9, 2, 2, 0})}, 1);
-    const Tensor together = model(Indices({10}, {1, 2, 3, 4, 5, 10, 9, 2, 2, 0}),
-                                  Mode::evaluation(), {5, 0, 1, 4});
+    const Tensor together =
+        model(Indices({10}, {1, 2, 3, 4, 5, 10, 9, 2, 2, 0}), Mode::evaluation(), {5, 0, 1, 4});
     CHECK(together.shape() == Shape{10, 11});
     CHECK(close(together.value(), apart.value().with_shape({10, 11})));
     check_same_gradients(gradients_of(model, together),
@@ -249,8 +249,11 @@ TEST_CASE("LanguageModel: any time up to the context, none, and an empty batch; 
     return [&model, ids, lengths] { model(ids, Mode::evaluation(), lengths); };
   };
   CHECK_NOTHROW(documents_of({7, 2})());
-  CHECK(refuses<ShapeError>([&] { model(two_texts, Mode::evaluation(), {5, 5}); }, "LanguageModel",
-                            "lengths", "(2, 5) and 2"));
+  CHECK(refuses<ShapeError>(
+      [&] {
+        model(two_texts, Mode::evaluation(), {5, 5});
+      },
+      "LanguageModel", "lengths", "(2, 5) and 2"));
   CHECK(refuses<ShapeError>(documents_of({8, 1}), "LanguageModel", "no more than 7", "got 8"));
   for (const std::vector<Dim>& lengths : {std::vector<Dim>{7}, {7, 1}, {7, 3}})
     CHECK(refuses<ShapeError>(documents_of(lengths), "documents"));

@@ -66,9 +66,8 @@ TEST_CASE("attention with and without its weights is the sum of its heads, with 
   const auto check = [&](const auto& module, const std::vector<Tensor>& inputs, const auto& call,
                          const auto& look, Dim heads, const auto& qkv, const Mask& own,
                          const Tensor& sink) {
-    for (const Mask& mask :
-         {Mask(), causal(), window(3), padding({9, 4, 0}), causal() & padding({9, 4, 0}),
-          causal() & documents({2, 6, 1}), own}) {
+    for (const Mask& mask : {Mask(), causal(), window(3), padding({9, 4, 0}),
+                             causal() & padding({9, 4, 0}), causal() & documents({2, 6, 1}), own}) {
       if (!mask.document_lengths().empty() && inputs.size() > 1) continue;  // T × S
       const AttentionOutput expected = by_hand(qkv, module.c_proj, heads, mask, sink);
       const std::vector<Array> gradients = gradients_of(module, inputs, expected.output);
