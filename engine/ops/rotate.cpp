@@ -93,13 +93,8 @@ Tensor rotate(const Tensor& x, Dim D, Dim heads, Dim first, double base,
   const std::vector<Dim> all = lengths.empty() ? std::vector<Dim>{x.dim(-2)} : lengths;
   require(are_together(all, x.dim(-2)), "rotate", "needs documents of ", x.dim(-2),
           " rows together: got ", all.size(), " of other lengths");
-  const Turn turn{D,
-                  heads,
-                  first,
-                  *std::max_element(all.begin(), all.end()),
-                  x.dim(-1),
-                  base,
-                  positions_in(all)};
+  const Dim longest = *std::max_element(all.begin(), all.end());
+  const Turn turn{D, heads, first, longest, x.dim(-1), base, positions_in(all)};
   return record("rotate", turn(x.value(), 1),
                 wrt(x, [turn](const Array& dy) { return turn(dy, -1); }));
 }
