@@ -1,13 +1,6 @@
 #include "engine/array.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <optional>
 #include <ostream>
-
-#include "engine/base/errors.h"
-#include "engine/base/memory.h"
 
 namespace fledge {
 

@@ -8,8 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "engine/base/memory.h"
-#include "engine/base/shape.h"
 #include "engine/real.h"
 
 namespace fledge {

@@ -1,9 +1,5 @@
 #include "engine/array_math.h"
 
-#include <algorithm>
-
-#include "engine/base/errors.h"
-#include "engine/base/memory.h"
 #include "engine/kernels/gemm.h"
 #include "engine/kernels/sums.h"
 

@@ -5,11 +5,9 @@
 
 #include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "engine/array.h"
-#include "engine/base/errors.h"
 #include "engine/kernels/parallel.h"
 
 namespace fledge {

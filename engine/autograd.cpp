@@ -1,12 +1,6 @@
 #include "engine/autograd.h"
 
-#include <algorithm>
-#include <atomic>
-#include <utility>
-
 #include "engine/array_math.h"
-#include "engine/base/errors.h"
-#include "engine/base/interrupt.h"
 
 namespace fledge {
 

@@ -17,10 +17,8 @@
 #include <memory>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "engine/array.h"
-#include "engine/base/memory.h"
 #include "engine/tensor.h"
 
 namespace fledge {

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "engine/array.h"
-#include "engine/base/memory.h"
 
 namespace fledge {
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "engine/array.h"
-#include "engine/base/indices.h"
 #include "engine/masks.h"
 #include "engine/tensor.h"
 

@@ -11,8 +11,6 @@
 #pragma once
 
 #include <cmath>
-#include <cstdint>
-#include <limits>
 
 #include "engine/base/cosine.h"
 #include "engine/base/dim.h"

@@ -3,7 +3,6 @@
 #include <ostream>
 
 #include "engine/autograd.h"
-#include "engine/base/errors.h"
 
 namespace fledge {
 

@@ -6,12 +6,8 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <bit>
-#include <cstdint>
 #include <cstring>
-#include <new>
-#include <utility>
 
 namespace fledge {
 

@@ -1,7 +1,6 @@
 #include "engine/base/shape.h"
 
 #include <algorithm>
-#include <optional>
 #include <ostream>
 
 #include "engine/base/errors.h"

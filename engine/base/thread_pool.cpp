@@ -5,8 +5,6 @@
 #include <sched.h>
 #endif
 
-#include <algorithm>
-#include <atomic>
 #include <charconv>
 #include <cmath>
 #include <condition_variable>

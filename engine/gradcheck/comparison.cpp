@@ -1,10 +1,6 @@
 #include "engine/gradcheck/comparison.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <unordered_set>
-#include <utility>
 
 #include "engine/array_math.h"
 #include "engine/autograd.h"

@@ -1,14 +1,10 @@
 #include "engine/gradcheck/diagnosis.h"
 
-#include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
-#include <utility>
 
 #include "engine/array_math.h"
 #include "engine/autograd.h"
-#include "engine/base/errors.h"
 #include "engine/gradcheck/oracle.h"
 #include "engine/ops.h"
 

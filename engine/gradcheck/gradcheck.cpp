@@ -1,13 +1,8 @@
 #include "engine/gradcheck/gradcheck.h"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <map>
-#include <utility>
 
 #include "engine/autograd.h"
-#include "engine/base/errors.h"
 #include "engine/gradcheck/comparison.h"
 
 namespace fledge {

@@ -1,9 +1,5 @@
 #include "engine/gradcheck/nan_detector.h"
 
-#include <algorithm>
-
-#include "engine/base/errors.h"
-
 namespace fledge {
 
 NanDetector::NanDetector() {

@@ -1,8 +1,5 @@
 #include "engine/gradcheck/op_cases.h"
 
-#include <cmath>
-#include <cstdint>
-#include <numbers>
 #include <sstream>
 
 namespace fledge {

@@ -1,12 +1,6 @@
 #include "engine/gradcheck/oracle.h"
 
-#include <algorithm>
-#include <cmath>
-#include <exception>
-#include <new>
-
 #include "engine/autograd.h"
-#include "engine/base/interrupt.h"
 #include "engine/gradcheck/gradcheck.h"
 
 namespace fledge {

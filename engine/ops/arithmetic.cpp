@@ -5,7 +5,6 @@
 
 #include "engine/array_math.h"
 #include "engine/autograd.h"
-#include "engine/base/errors.h"
 #include "engine/ops.h"
 
 namespace fledge {

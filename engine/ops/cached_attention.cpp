@@ -1,9 +1,6 @@
 #include "engine/ops/cached_attention.h"
 
-#include <algorithm>
-
 #include "engine/autograd.h"
-#include "engine/base/errors.h"
 #include "engine/kernels/buffer.h"
 #include "engine/ops/attention_heads.h"
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "engine/autograd.h"
-#include "engine/base/errors.h"
 #include "engine/kernels/buffer.h"
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/rows.h"

@@ -1,7 +1,6 @@
 // Functions of one number, element by element: y = f(x), dx = dy·f'(x).
 #include "engine/array_math.h"
 #include "engine/autograd.h"
-#include "engine/base/errors.h"
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/simd_math.h"
 #include "engine/ops.h"

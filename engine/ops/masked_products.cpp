@@ -3,10 +3,7 @@
 //     S = Q·Kᵀ      Y = W·V                                            (Vaswani et al. 2017, eq. 1)
 //
 // The softmax between them is in ops/softmax.cpp.
-#include <vector>
-
 #include "engine/autograd.h"
-#include "engine/base/errors.h"
 #include "engine/kernels/sums.h"
 #include "engine/ops.h"
 

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "engine/autograd.h"
-#include "engine/base/errors.h"
 #include "engine/kernels/layer_norm.h"
 #include "engine/ops.h"
 

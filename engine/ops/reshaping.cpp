@@ -3,7 +3,6 @@
 
 #include "engine/array_math.h"
 #include "engine/autograd.h"
-#include "engine/base/errors.h"
 #include "engine/ops.h"
 
 namespace fledge {

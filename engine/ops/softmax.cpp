@@ -1,6 +1,5 @@
 // Softmax, masked softmax and log softmax.
 #include "engine/autograd.h"
-#include "engine/base/errors.h"
 #include "engine/kernels/rows.h"
 #include "engine/ops.h"
 

@@ -1,8 +1,5 @@
 #include "nn/generate/sampler.h"
 
-#include <algorithm>
-#include <cmath>
-
 namespace fledge {
 
 namespace {

@@ -1,7 +1,5 @@
 #include "nn/gpt/config.h"
 
-#include <algorithm>
-#include <map>
 #include <set>
 
 #include "nn/io/checksum.h"

@@ -1,7 +1,5 @@
 #include "nn/gpt/decoder.h"
 
-#include <algorithm>
-
 #include "engine/autograd.h"
 
 namespace fledge {

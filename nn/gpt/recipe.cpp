@@ -1,7 +1,5 @@
 #include "nn/gpt/recipe.h"
 
-#include <algorithm>
-
 #include "engine/autograd.h"
 #include "nn/gpt/language_model.h"
 

@@ -1,6 +1,5 @@
 #include "nn/gpt/weights.h"
 
-#include <algorithm>
 #include <set>
 
 namespace fledge {

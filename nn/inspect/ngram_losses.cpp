@@ -1,16 +1,5 @@
 #include "nn/inspect/ngram_losses.h"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdint>
-#include <map>
-#include <string>
-#include <unordered_map>
-#include <utility>
-
-#include "engine/base/errors.h"
-#include "engine/base/interrupt.h"
 #include "nn/io/utf8.h"
 
 namespace fledge {

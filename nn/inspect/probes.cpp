@@ -1,7 +1,5 @@
 #include "nn/inspect/probes.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <iterator>
 

@@ -1,11 +1,5 @@
 #include "nn/inspect/word_vectors.h"
 
-#include <algorithm>
-#include <cmath>
-
-#include "engine/base/errors.h"
-#include "engine/base/random.h"
-
 namespace fledge {
 
 namespace {

@@ -1,11 +1,7 @@
 #include "nn/io/checksum.h"
 
-#include <algorithm>
-#include <bit>
 #include <charconv>
 #include <system_error>
-
-#include "engine/base/memory.h"
 
 namespace fledge {
 

@@ -1,11 +1,8 @@
 #include "nn/io/json.h"
 
-#include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <iterator>
 
-#include "engine/base/number.h"
 #include "nn/io/checksum.h"
 
 namespace fledge {

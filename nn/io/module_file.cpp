@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 
-#include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "nn/io/checksum.h"

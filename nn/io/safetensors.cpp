@@ -1,11 +1,7 @@
 #include "nn/io/safetensors.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <tuple>
-#include <type_traits>
 
 #include "engine/kernels/sums.h"
 #include "nn/io/checksum.h"

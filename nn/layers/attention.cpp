@@ -1,7 +1,5 @@
 #include "nn/layers/attention.h"
 
-#include <algorithm>
-
 #include "engine/ops/attention_heads.h"
 
 namespace fledge {

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "engine/base/errors.h"
 #include "nn/module.h"
 
 namespace fledge {

@@ -1,14 +1,8 @@
 #include "nn/optim/adamw.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "engine/array_math.h"
-#include "engine/base/interrupt.h"
-#include "engine/base/thread_pool.h"
-#include "engine/kernels/parallel.h"
 #include "engine/kernels/simd_math.h"
 #include "engine/kernels/sums.h"
 

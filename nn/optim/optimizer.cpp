@@ -1,11 +1,8 @@
 #include "nn/optim/optimizer.h"
 
-#include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "engine/autograd.h"
-#include "engine/base/interrupt.h"
 #include "engine/kernels/simd.h"
 #include "engine/kernels/sums.h"
 

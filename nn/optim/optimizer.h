@@ -6,9 +6,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/base/cosine.h"
-#include "engine/base/errors.h"
-#include "engine/base/memory.h"
 #include "engine/kernels/parallel.h"
 #include "engine/tensor.h"
 

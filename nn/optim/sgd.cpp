@@ -1,9 +1,5 @@
 #include "nn/optim/sgd.h"
 
-#include <cmath>
-
-#include "engine/base/interrupt.h"
-
 namespace fledge {
 
 namespace {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "engine/base/interrupt.h"
 #include "engine/kernels/parallel.h"
 #include "engine/tensor.h"
 

@@ -1,6 +1,5 @@
 #include "nn/text/byte_pairs.h"
 
-#include <algorithm>
 #include <queue>
 
 #include "nn/text/pieces.h"

@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "engine/base/errors.h"
 #include "engine/real.h"
 
 namespace fledge {

@@ -1,10 +1,7 @@
 #include "nn/text/corpus.h"
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <unordered_set>
-#include <utility>
 
 #include "engine/array.h"
 

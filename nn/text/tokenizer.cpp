@@ -1,8 +1,6 @@
 #include "nn/text/tokenizer.h"
 
-#include <array>
 #include <set>
-#include <utility>
 
 #include "nn/io/utf8.h"
 #include "nn/text/pieces.h"

@@ -14,7 +14,6 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/base/errors.h"
 #include "nn/text/byte_pairs.h"
 
 namespace fledge {

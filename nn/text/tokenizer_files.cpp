@@ -1,12 +1,10 @@
 #include "nn/text/tokenizer_files.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <numeric>
 #include <set>
 
 #include "nn/io/checksum.h"
-#include "nn/io/utf8.h"
 #include "nn/text/tokenizer_json.h"
 
 namespace fledge {

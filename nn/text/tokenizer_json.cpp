@@ -1,10 +1,5 @@
 #include "nn/text/tokenizer_json.h"
 
-#include <array>
-#include <map>
-
-#include "nn/io/utf8.h"
-
 namespace fledge {
 
 namespace {

@@ -2,7 +2,6 @@
 
 #include "nn/gpt/weights.h"
 #include "nn/io/checksum.h"
-#include "nn/io/json.h"
 
 namespace fledge {
 

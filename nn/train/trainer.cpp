@@ -1,13 +1,7 @@
 #include "nn/train/trainer.h"
 
-#include <algorithm>
-#include <cmath>
-#include <span>
-
 #include "engine/autograd.h"
-#include "engine/base/interrupt.h"
 #include "engine/gradcheck/nan_detector.h"
-#include "nn/optim/optimizer.h"
 
 namespace fledge {
 
