@@ -76,10 +76,7 @@ struct TwoSources {
   CrossAttention attention;
   Tensor source;
   Tensor operator()(const Tensor& x) const { return attention(x, source, padding({3, 5})); }
-  void visit(auto&& f) const {
-    f("attention", attention);
-    f("source", source);
-  }
+  void visit(auto&& f) const { f("attention", attention), f("source", source); }
 };
 
 struct Dropping {

@@ -6,18 +6,6 @@
 
 namespace fledge {
 
-namespace detail {
-
-/// The Taylor series of the sine or the cosine, for angles up to π/4.
-inline double sine_or_cosine(double angle, bool is_sine) {
-  const double square = angle * angle;
-  double sum = 1;
-  for (int n = is_sine ? 17 : 16; n > 1; n -= 2) sum = 1 - sum * square / (n * (n - 1));
-  return is_sine ? angle * sum : sum;
-}
-
-}  // namespace detail
-
 /// cos(πx) for x ≥ 0. Errs by less than 2·10⁻¹⁶; exact where x is a multiple of ½.
 inline double cos_pi(double x) {
   x = std::fmod(x, 2.0);
@@ -26,7 +14,10 @@ inline double cos_pi(double x) {
   if (x > 0.5) x = 1 - x;  // cos(π(1 − x)) = −cos(πx)
   // The Taylor series of the cosine for x ≤ ¼, else of the sine at ½ − x: both for angles up to π/4.
   const bool is_sine = x > 0.25;
-  return sign * detail::sine_or_cosine(std::numbers::pi * (is_sine ? 0.5 - x : x), is_sine);
+  const double angle = std::numbers::pi * (is_sine ? 0.5 - x : x), square = angle * angle;
+  double sum = 1;
+  for (int n = is_sine ? 17 : 16; n > 1; n -= 2) sum = 1 - sum * square / (n * (n - 1));
+  return sign * (is_sine ? angle * sum : sum);
 }
 
 }  // namespace fledge

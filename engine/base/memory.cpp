@@ -157,13 +157,6 @@ constexpr bool sanitized = __has_feature(address_sanitizer);
 constexpr bool sanitized = false;
 #endif
 
-}  // namespace
-
-const bool memory_is_kept = !sanitized;
-bool memory_is_filled = false;
-
-namespace {
-
 // Has the system give the pages of a large block at once: a page fault for each takes longer than
 // the loop that writes it.
 void give_pages([[maybe_unused]] void* block, [[maybe_unused]] std::size_t bytes) {
@@ -196,18 +189,6 @@ void* new_block(SizeClass size, std::size_t bytes) {
   if (memory_is_filled) std::memset(block, 0xff, bytes);  // a NaN in every number type
   return block;
 }
-
-}  // namespace
-
-void* allocate_memory(std::size_t bytes) {
-  const SizeClass size = size_class_of(bytes);
-  void* const block = sanitized || size.index >= size_classes ? nullptr : cache.take(size);
-  if (block == nullptr || memory_is_filled) return rare_allocation(block, size, bytes);
-  return block;
-}
-
-namespace {
-
 [[gnu::noinline]] void rare_deallocation(void* block, SizeClass size) noexcept {
   if (block == nullptr) return;
   if (!sanitized && !registered && register_release() && cache.keep(block, size)) return;
@@ -215,6 +196,16 @@ namespace {
 }
 
 }  // namespace
+
+const bool memory_is_kept = !sanitized;
+bool memory_is_filled = false;
+
+void* allocate_memory(std::size_t bytes) {
+  const SizeClass size = size_class_of(bytes);
+  void* const block = sanitized || size.index >= size_classes ? nullptr : cache.take(size);
+  if (block == nullptr || memory_is_filled) return rare_allocation(block, size, bytes);
+  return block;
+}
 
 void deallocate_memory(void* block, std::size_t bytes) noexcept {
   const SizeClass size = size_class_of(bytes);

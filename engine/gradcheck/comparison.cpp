@@ -84,28 +84,6 @@ double size_of_sums(const Array& y, const std::vector<NamedTensor>& parameters, 
   return std::isfinite(size) ? size : 1;
 }
 
-}  // namespace
-
-std::optional<WrongGradient> first_difference(const Gradients& found, const Gradients& expected,
-                                              double tolerance, const std::string& problem) {
-  for (std::size_t p = 0; p < found.size(); ++p) {
-    const double allowed = tolerance * largest(expected[p]) +
-                           std::numeric_limits<double>::min();  // numbers below it are rounded
-    std::vector<WrongElement> worst;
-    for (std::size_t j = 0; j < found[p].size(); ++j) {
-      const double difference = std::abs(found[p][j] - expected[p][j]);
-      if (std::isfinite(expected[p][j]) && !(difference <= allowed))
-        add_worst(worst, {j, found[p][j], expected[p][j], difference});
-    }
-    if (!worst.empty()) return WrongGradient{problem, p, worst};
-  }
-  return {};
-}
-
-thread_local Dim backward_calls = 0;
-
-namespace {
-
 // The gradients themselves, with their tangents.
 std::vector<Array> arrays_of(const Tensor& y, const std::vector<NamedTensor>& parameters,
                              const Array& v) {
@@ -129,15 +107,7 @@ std::vector<Tensor> tensors_of(const std::vector<NamedTensor>& parameters) {
   return tensors;
 }
 
-}  // namespace
-
-Gradients gradients_of(const Tensor& y, const std::vector<NamedTensor>& parameters,
-                       const Array& v) {
-  Gradients gradients;
-  for (const Array& array : arrays_of(y, parameters, v)) gradients.push_back(to_vector(array));
-  return gradients;
-}
-
+/// H·u, with the Hessian H of ⟨v, f()⟩: the tangents of Jᵀ·v for parameters with tangents u.
 Gradients hessian_times(const std::function<Tensor()>& f,
                         const std::vector<NamedTensor>& parameters, const Array& v,
                         const Gradients& u) {
@@ -150,6 +120,33 @@ Gradients hessian_times(const std::function<Tensor()>& f,
     for (Dim j = 0; j < array.size(); ++j) result.back().push_back(array[j].tangent);
   }
   return result;
+}
+
+}  // namespace
+
+thread_local Dim backward_calls = 0;
+
+Gradients gradients_of(const Tensor& y, const std::vector<NamedTensor>& parameters,
+                       const Array& v) {
+  Gradients gradients;
+  for (const Array& array : arrays_of(y, parameters, v)) gradients.push_back(to_vector(array));
+  return gradients;
+}
+
+std::optional<WrongGradient> first_difference(const Gradients& found, const Gradients& expected,
+                                              double tolerance, const std::string& problem) {
+  for (std::size_t p = 0; p < found.size(); ++p) {
+    const double allowed = tolerance * largest(expected[p]) +
+                           std::numeric_limits<double>::min();  // numbers below it are rounded
+    std::vector<WrongElement> worst;
+    for (std::size_t j = 0; j < found[p].size(); ++j) {
+      const double difference = std::abs(found[p][j] - expected[p][j]);
+      if (std::isfinite(expected[p][j]) && !(difference <= allowed))
+        add_worst(worst, {j, found[p][j], expected[p][j], difference});
+    }
+    if (!worst.empty()) return WrongGradient{problem, p, worst};
+  }
+  return {};
 }
 
 // Six points along u, as in Note [Six points] of oracle.cpp. Of several steps h the one is best that
@@ -404,8 +401,7 @@ int count_distinct(std::vector<double> numbers, double least) {
 // trials give four different numbers. Where f throws or is not finite, a trial shows nothing.
 // Differences show their own rounding: then only that of backward() is measured, which is less work.
 void Comparison::measure_changes(std::vector<Element*> elements) const {
-  std::vector<Tensor> tensors;
-  for (const NamedTensor& p : checked_.parameters) tensors.push_back(p.tensor);
+  const std::vector<Tensor> tensors = tensors_of(checked_.parameters);
   struct Change {
     double of_error = 0, of_gradient = 0;
   };

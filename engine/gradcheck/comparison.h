@@ -26,7 +26,7 @@ using Gradients = std::vector<std::vector<double>>;
 /// The parameters that y depends on, each once.
 std::vector<Node*> leaves_of(const Tensor& y);
 
-/// How often gradients_of() and hessian_times() ran backward() on this thread.
+/// How often gradients_of() and check_hessian() ran backward() on this thread.
 extern thread_local Dim backward_calls;
 
 /// Jᵀ·v by one backward pass over y, which keeps its graph; zeros where the pass does not arrive.
@@ -50,11 +50,6 @@ struct WrongGradient {
   std::vector<WrongElement> elements;  // one to five, the worst first
   const WrongElement& worst() const { return elements.front(); }
 };
-
-/// H·u, with the Hessian H of ⟨v, f()⟩: the tangents of Jᵀ·v for parameters with tangents u.
-Gradients hessian_times(const std::function<Tensor()>& f,
-                        const std::vector<NamedTensor>& parameters, const Array& v,
-                        const Gradients& u);
 
 /// Compares each element of `found` with the same element of `expected`. It is found wrong if it
 /// differs by more than `tolerance` times the largest expected number of its tensor. An element with

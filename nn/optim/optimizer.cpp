@@ -8,16 +8,6 @@
 
 namespace fledge {
 
-namespace {
-
-#if defined(FLEDGE_DUAL)
-using Limits = std::numeric_limits<double>;
-#else
-using Limits = std::numeric_limits<Real>;
-#endif
-
-}  // namespace
-
 void require_parameters(const char* op, const std::vector<Tensor>& parameters) {
   for (std::size_t q = 0; q < parameters.size(); ++q) {
     if (!parameters[q].is_parameter())
@@ -102,6 +92,7 @@ void require_moments(const char* op, const std::vector<Tensor>& parameters,
 }
 
 double clip_gradients(const std::vector<Tensor>& parameters, double max_norm) {
+  using Limits = std::numeric_limits<Real>;
   // Gradients of a smaller norm would be subnormal numbers, which have fewer digits.
   const double least = Limits::min() / Limits::epsilon();
   require<ValueError>(max_norm >= least, "clip_gradients", "max_norm must be at least ", least,
