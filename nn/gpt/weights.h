@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,16 +53,6 @@ struct WeightFile {
 /// or naming what the folder has in the place of weights: those of another format, an adapter,
 /// weights in several files.
 WeightFile open_weight_file(const Folder& folder);
-
-/// The tensors of a file by name, and the names and shapes that are expected.
-using NamedTensors = std::map<std::string_view, const StoredTensor*>;
-using NamedShapes = std::vector<std::pair<std::string, Shape>>;
-/// The expected tensors in their order. Throws FormatError naming the first that is missing, of
-/// another shape, or not expected. The error for a missing one names tensors that are not expected.
-std::vector<const StoredTensor*> find_tensors(NamedTensors tensors, const NamedShapes& expected);
-
-/// The numbers of a tensor. Throws as read_numbers().
-Array read_array(const ByteSource& file, const StoredTensor& tensor);
 
 /// Builds the model of such a file. All names may begin with "transformer.", as in GPT-2's files, and
 /// with the prefixes of torch.compile and DistributedDataParallel, "_orig_mod." and "module."; masks

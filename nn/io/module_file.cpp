@@ -2,27 +2,11 @@
 
 #include <fcntl.h>
 
-#include <map>
-
 #include "nn/io/checksum.h"
 #include "nn/io/folder.h"
 #include "nn/io/safetensors.h"
 
 namespace fledge {
-
-namespace {
-
-const StoredTensor& find_tensor(const std::map<std::string_view, const StoredTensor*>& stored,
-                                const std::string& name, const Shape& shape) {
-  const auto found = stored.find(name);
-  require<FormatError>(found != stored.end(), in_quotes(name), "must have shape ", shape,
-                       ": the file has no tensor of this name");
-  require<FormatError>(found->second->shape == shape, in_quotes(name), "must have shape ", shape,
-                       ": in the file it has shape ", found->second->shape);
-  return *found->second;
-}
-
-}  // namespace
 
 void write_parameters(const std::vector<NamedTensor>& parameters, const std::string& path) {
   std::vector<NamedArray> arrays;
@@ -44,16 +28,12 @@ void read_parameters(const std::vector<NamedTensor>& parameters, const std::stri
   located_at(in_quotes(path), [&] {
     const StoredHeader header = stored_header(file);
     if (!header.text("checksum").empty()) require_checksum(file, header.end);
-    std::map<std::string_view, const StoredTensor*> stored;
+    NamedTensors stored;
     for (const StoredTensor& tensor : header.tensors) stored.emplace(tensor.name, &tensor);
-    for (const auto& [name, tensor] : parameters) {
-      values.emplace_back(tensor.shape());
-      read_numbers(file, find_tensor(stored, name, tensor.shape()), values.back().write());
-      stored.erase(name);
-    }
-    require<FormatError>(stored.empty(), "load", "the file has ",
-                         stored.empty() ? "" : in_quotes(stored.begin()->first),
-                         ", which is not in the module");
+    NamedShapes expected;
+    for (const auto& [name, tensor] : parameters) expected.emplace_back(name, tensor.shape());
+    for (const StoredTensor* tensor : find_tensors(std::move(stored), expected))
+      values.push_back(read_array(file, *tensor));
   });
   std::vector<Real*> to;
   for (const auto& [name, tensor] : parameters) to.push_back(tensor.write());

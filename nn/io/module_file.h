@@ -20,8 +20,9 @@ void save(const M& module, const std::string& path) {
 }
 
 /// Reads such a file into the parameters of a module: all of them, or after an error none. Throws
-/// FileError; FormatError naming the file if its checksum, which other writers need not give, does
-/// not match, and the first tensor that is missing, of another shape, or not in the module; GraphError if a graph still needs the old values.
+/// FileError; GraphError if a graph still needs the old values; FormatError naming the file if its
+/// checksum, which other writers need not give, does not match, or naming the first tensor that is
+/// missing, of another shape, or not in the module.
 template <class M>
 void load(const M& module, const std::string& path) {
   read_parameters(named_parameters(module), path);

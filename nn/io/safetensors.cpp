@@ -1,6 +1,7 @@
 #include "nn/io/safetensors.h"
 
 #include <cstring>
+#include <set>
 #include <tuple>
 
 #include "engine/kernels/sums.h"
@@ -227,6 +228,41 @@ void read_numbers(const ByteSource& file, const StoredTensor& tensor, Real* to) 
                std::to_string(first + read) + " is not",
            "use weights of a run that did not diverge");
   }
+}
+
+Array read_array(const ByteSource& file, const StoredTensor& tensor) {
+  Array array(tensor.shape);
+  read_numbers(file, tensor, array.write());
+  return array;
+}
+
+std::vector<const StoredTensor*> find_tensors(NamedTensors tensors, const NamedShapes& expected) {
+  std::vector<const StoredTensor*> result;
+  std::set<std::string_view> names;
+  for (const auto& [name, shape] : expected) names.insert(name);
+  // Up to three tensors that are not expected: what the missing one may be called in the file.
+  const auto others = [&] {
+    std::string list;
+    int count = 0;
+    for (const auto& [name, tensor] : tensors)
+      if (!names.contains(name) && count++ < 3) list += (count > 1 ? ", " : "") + in_quotes(name);
+    return list.empty()
+               ? ""
+               : "; it has " + list + (count > 3 ? ", …" : "") + ", which this model does not have";
+  };
+  for (const auto& [name, shape] : expected) {
+    const auto found = tensors.find(name);
+    const bool is_there = found != tensors.end();
+    if (!is_there || found->second->shape != shape)
+      throw FormatError("its tensors: " + in_quotes(name) + " must have shape " + to_string(shape) +
+                        ": the file has " +
+                        (is_there ? to_string(found->second->shape) : "none" + others()));
+    result.push_back(found->second);
+    tensors.erase(found);
+  }
+  if (!tensors.empty())
+    throw FormatError("its tensors: " + in_quotes(tensors.begin()->first) + " is not in the model");
+  return result;
 }
 
 std::string stored_bytes(std::vector<NamedArray> arrays,

@@ -69,6 +69,15 @@ StoredHeader stored_header(const ByteSource& file);
 /// FormatError naming the tensor for a number that is not finite as a Real, and for an I64 of 2⁵³
 /// or more, which a double cannot hold exactly. Some numbers are written then.
 void read_numbers(const ByteSource& file, const StoredTensor& tensor, Real* to);
+/// The same as an array.
+Array read_array(const ByteSource& file, const StoredTensor& tensor);
+
+/// The tensors of a file by name, and the names and shapes that are expected.
+using NamedTensors = std::map<std::string_view, const StoredTensor*>;
+using NamedShapes = std::vector<std::pair<std::string, Shape>>;
+/// The expected tensors in their order. Throws FormatError naming the first that is missing, of
+/// another shape, or not expected. The error for a missing one names tensors that are not expected.
+std::vector<const StoredTensor*> find_tensors(NamedTensors tensors, const NamedShapes& expected);
 
 struct NamedArray {
   std::string name;

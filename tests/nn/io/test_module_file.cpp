@@ -118,9 +118,9 @@ TEST_CASE("a file of another module is refused with the tensor's name, and chang
   CHECK(refuses<FormatError>([&] { load(wide, path); }, "net.safetensors", "'in.weight'", "(2, 4)",
                              "(2, 3)"));
   CHECK(refuses<FormatError>([&] { load(bare, path); }, "net.safetensors", "'out.bias'",
-                             "not in the module"));
+                             "not in the model"));
   save(bare, path);
-  CHECK(refuses<FormatError>([&] { load(Net(1, 3), path); }, "'out.bias'", "no tensor"));
+  CHECK(refuses<FormatError>([&] { load(Net(1, 3), path); }, "'out.bias'", "the file has none"));
   CHECK(same_bits(wide.in.weight.value(), before));
   CHECK(refuses<FileError>([&] { load(bare, folder / "none"); }, "none"));
   CHECK(refuses<WriteError>([&] { save(bare, folder / "none/net"); }, "none/net"));
