@@ -84,7 +84,7 @@ FeedForward read_form(const JsonValue& json) {
   const std::string name = json.string();
   if (name == "gelu" || name == "gelu_python") return FeedForward::gelu;
   if (name != "gelu_new" && name != "gelu_pytorch_tanh" && name != "gelu_fast")
-    json.fail("must be gelu_new, gelu_pytorch_tanh or gelu: got " + json.shown());
+    json.refuse("must be gelu_new, gelu_pytorch_tanh or gelu");
   return FeedForward::gelu_tanh;
 }
 
@@ -107,7 +107,7 @@ bool has_gelu(const Recipe& recipe) {
 
 double rotary_base(const JsonValue& json) {
   const double base = json.number();
-  if (!(base >= 1)) json.fail("must be 1 or more: got " + json.shown());
+  if (!(base >= 1)) json.refuse("must be 1 or more");
   return base;
 }
 
@@ -127,7 +127,7 @@ Recipe read_rotary(const JsonValue& config) {
   for (const JsonValue& from : {config, rope})
     if (from.has("rope_theta")) recipe.rotary_base = rotary_base(from["rope_theta"]);
   if (is_newer && rope.has("rope_type") && rope["rope_type"].string() != "default")
-    rope["rope_type"].fail("must be default: got " + rope["rope_type"].shown());
+    rope["rope_type"].refuse("must be default");
   if (is_newer) rope.allow_only({"rope_theta", "rope_type"});
   return recipe;
 }
@@ -146,10 +146,9 @@ Recipe read_recipe(const JsonValue& config, const JsonValue& own, const JsonValu
   });
   if (!own.is_null()) read_forms(own, recipe);
   if (has_without && (found.empty() || found != listed_parts(recipe)))
-    own["without"].fail(
+    own["without"].refuse(
         "must have one or more of mask, positions, mlp, value, attention, residual and norm, in "
-        "this order and each once: got " +
-        own["without"].shown());
+        "this order and each once");
   if (config.has("scale_attn_weights") && !config["scale_attn_weights"].boolean())
     recipe.scale = Scale::none;
   const bool is_starcoder2 = family_of(config) == Family::starcoder2;
@@ -161,13 +160,11 @@ Recipe read_recipe(const JsonValue& config, const JsonValue& own, const JsonValu
   if (keys.is_null() && !is_starcoder2) return recipe;
   const Dim most = size_of(heads);
   recipe.key_heads = keys.integer(1, most);
-  const std::string given = ": got " + keys.shown();
   if (most % recipe.key_heads != 0)
-    keys.fail("must divide " + heads.path() + ", " + heads.shown() + given);
+    keys.refuse("must divide " + heads.path() + ", " + heads.shown());
   if (recipe.key_heads == most) recipe.key_heads = 0;
   if (recipe.key_heads != 0 && recipe.values == ValueMatrix::none)
-    keys.fail("must be " + heads.path() + ", " + heads.shown() + ", in a model without value" +
-              given);
+    keys.refuse("must be " + heads.path() + ", " + heads.shown() + ", in a model without value");
   return recipe;
 }
 
@@ -179,11 +176,9 @@ JsonValue value_of_either(const JsonValue& config, const char* name, const char*
 }
 // A size of the model.
 Dim size_of(const JsonValue& config, const char* name, const char* other, Dim most = 2147483647) {
-  const bool has_other = !config.find(other).is_null();
   const Dim size = size_of(value_of_either(config, name, other), most);
-  if (has_other && size_of(config[other], most) != size)
-    config[other].fail("must be " + std::string(name) + ", " + std::to_string(size) + ": got " +
-                       config[other].shown());
+  if (!config.find(other).is_null() && size_of(config[other], most) != size)
+    config[other].refuse("must be " + std::string(name) + ", " + std::to_string(size));
   return size;
 }
 
@@ -288,7 +283,7 @@ void read_forms(const JsonValue& own, Recipe& recipe) {
   const auto found = forms_of(recipe);
   for (const auto& [key, words] : allowed)
     if (std::find(found.begin(), found.end(), std::pair(key, own[key].string())) == found.end())
-      own[key].fail("must be " + words + ": got " + own[key].shown());
+      own[key].refuse("must be " + words);
   if (own.has("rotary_base")) recipe.rotary_base = rotary_base(own["rotary_base"]);
 }
 
@@ -318,13 +313,12 @@ std::vector<std::string> check_config_keys(const JsonValue& config) {
         allowed += (allowed.empty() ? "" : " or ") + std::string(one.value);
         fits = fits || one.value == found.shown();
       }
-    if (!fits) found.fail("must be " + allowed + ": got " + found.shown());
+    if (!fits) found.refuse("must be " + allowed);
   }
   for (const std::string_view key : keys_of_other_models)
     if (const JsonValue found = config.find(key);
         !found.is_null() && found.shown() != "false" && !of_family.contains(key))
-      found.fail("must be null or false, because this model has no such part: got " +
-                 found.shown());
+      found.refuse("must be null or false, because this model has no such part");
   return unknown;
 }
 
@@ -402,39 +396,37 @@ ModelConfig read_config(std::string text) {
       config.has(key)) {
     const JsonValue epsilon = config[key];
     sizes.epsilon = epsilon.number();
-    if (!(sizes.epsilon > 0)) epsilon.fail("must be above 0: got " + epsilon.shown());
+    if (!(sizes.epsilon > 0)) epsilon.refuse("must be above 0");
   }
   const JsonValue heads = value_of_either(config, "n_head", "num_attention_heads"),
                   width = value_of_either(config, "n_embd", "hidden_size");
   if (sizes.width % sizes.heads != 0)
-    heads.fail("must divide " + width.path() + ", " + width.shown() + ": got " + heads.shown());
+    heads.refuse("must divide " + width.path() + ", " + width.shown());
   if (const char* key = has_names ? "intermediate_size" : "n_inner";
       has_names || !config.find(key).is_null())
     sizes.hidden = size_of(config[key]);
   if (const Dim D = sizes.width / sizes.heads; has_names && !config.find("head_dim").is_null())
     if (const JsonValue given = config["head_dim"]; size_of(given) != D)
-      given.fail("must be hidden_size / num_attention_heads, " + std::to_string(D) + ": got " +
-                 given.shown());
+      given.refuse("must be hidden_size / num_attention_heads, " + std::to_string(D));
   for (const char* key : {"embd_pdrop", "attn_pdrop", "attention_dropout", "embedding_dropout"})
     probability(config, key);
   if (const char* key = is_starcoder2 ? "use_bias" : "bias"; config.has(key))
     sizes.bias = config[key].boolean() ? Bias::with : Bias::without;
   if (is_llama) sizes.bias = Bias::without;
   const JsonValue own = config.find("fledge");
-  if (config.has("fledge") && !own.is_object()) own.fail("must be an object: got " + own.shown());
+  if (config.has("fledge") && !own.is_object()) own.refuse("must be an object");
   sizes.recipe = read_recipe(config, own, heads);
   // Runs of earlier versions of a model that is rotary have the type "fledge".
   const std::string right = model_type_of(sizes),
                     type = config.has("model_type") ? config["model_type"].string() : right;
   if (type != right && (type != "fledge" || sizes.recipe.is_gpt2()))
-    config["model_type"].fail("must be \"" + right + "\" for a model with these parts: got " +
-                              config["model_type"].shown());
+    config["model_type"].refuse("must be \"" + right + "\" for a model with these parts");
   LanguageModelSizes by_rule = sizes;
   by_rule.hidden = 0;
   if (has_names && by_rule.hidden_width() == sizes.hidden) sizes = by_rule;
   if (sizes.recipe.position == Position::rotary && sizes.width / sizes.heads % 2 != 0)
-    heads.fail("must divide " + width.path() +
-               " into heads of an even size for rotary positions: got " + heads.shown());
+    heads.refuse("must divide " + width.path() +
+                 " into heads of an even size for rotary positions");
   const double needed = parameter_count(sizes) * sizeof(Real), memory = machine_memory();
   if (needed > memory)
     config.fail("describes too large a model: its numbers need " + in_gigabytes(needed) +

@@ -298,8 +298,7 @@ std::string JsonValue::shown() const {
 
 // `firsts`: the bytes that a value of this kind can begin with.
 void JsonValue::require_kind(std::string_view firsts, const char* name) const {
-  if (firsts.find(first()) == std::string::npos)
-    fail(std::string("must be ") + name + ": got " + shown());
+  if (firsts.find(first()) == std::string::npos) refuse(std::string("must be ") + name);
 }
 
 bool JsonValue::boolean() const {
@@ -315,7 +314,7 @@ std::string JsonValue::string() const {
 double JsonValue::number() const {
   require_kind("-0123456789", "a number");
   const double value = number_of(std::string(Scanner{*text_, at_}.number()));
-  if (std::isinf(value)) fail("must fit into a double: got " + shown());
+  if (std::isinf(value)) refuse("must fit into a double");
   return value;
 }
 
@@ -324,8 +323,7 @@ std::int64_t JsonValue::integer(std::int64_t low, std::int64_t high) const {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < low || value > high)
-    fail("must be a whole number from " + std::to_string(low) + " to " + std::to_string(high) +
-         ": got " + text);
+    refuse("must be a whole number from " + std::to_string(low) + " to " + std::to_string(high));
   return value;
 }
 

@@ -100,6 +100,8 @@ class JsonValue {
   std::string path() const { return path_.empty() ? "the text" : path_; }
   /// Throws FormatError with line, column, path and this problem:   value.fail("must be even")
   [[noreturn]] void fail(const std::string& problem) const;
+  /// The same, and what the value is:   value.refuse("must be even") adds ": got 3"
+  [[noreturn]] void refuse(const std::string& problem) const { fail(problem + ": got " + shown()); }
 
  private:
   friend JsonValue read_json(std::string text, std::size_t most_bytes);

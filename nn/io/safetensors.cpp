@@ -109,8 +109,7 @@ StoredTensor tensor_of(const std::string& name, const JsonValue& json, std::size
   const std::uint64_t bytes = bytes_of(name, sizes, type->bytes);
   if (range.size() != 2 || range[1] < range[0] ||
       static_cast<std::uint64_t>(range[1] - range[0]) != bytes)
-    json["data_offsets"].fail("must be two offsets, " + std::to_string(bytes) +
-                              " bytes apart: got " + json["data_offsets"].shown());
+    json["data_offsets"].refuse("must be two offsets, " + std::to_string(bytes) + " bytes apart");
   tensor.begin = data + static_cast<std::uint64_t>(range[0]);
   tensor.end = tensor.begin + bytes;
   tensor.shape = Shape(sizes);

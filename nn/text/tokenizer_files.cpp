@@ -26,18 +26,17 @@ auto with_file(const Folder& folder, const std::string& name, F f) {
 void require_off(const JsonValue& object, std::string_view key, const std::string& off) {
   const JsonValue value = object.find(key);
   if (value.is_null() || value.shown() == off || (off == "0" && value.shown() == "0.0")) return;
-  value.fail("must be " + (off == "null" ? off : "null or " + off) +
-             ", because fledge does not have it: got " + value.shown());
+  value.refuse("must be " + (off == "null" ? off : "null or " + off) +
+               ", because fledge does not have it");
 }
 
 void require_type(const JsonValue& part, const std::string& type) {
-  if (part["type"].string() != type)
-    part["type"].fail("must be " + type + ": got " + part["type"].shown());
+  if (part["type"].string() != type) part["type"].refuse("must be " + type);
 }
 
 // Throws unless the object is of type ByteLevel.
 JsonValue byte_level(JsonValue part) {
-  if (!part.is_object()) part.fail("must be of type ByteLevel: got " + part.shown());
+  if (!part.is_object()) part.refuse("must be of type ByteLevel");
   require_type(part, "ByteLevel");
   part.allow_only({"type", "add_prefix_space", "trim_offsets", "use_regex"});
   return part;
@@ -58,11 +57,11 @@ void check_split(const JsonValue& split) {
   const JsonValue pattern = split["pattern"]["Regex"];
   if (std::find(std::begin(gpt2_patterns), std::end(gpt2_patterns), pattern.string()) ==
       std::end(gpt2_patterns))
-    pattern.fail("must be GPT-2's pattern: got " + pattern.shown());
+    pattern.refuse("must be GPT-2's pattern");
   const bool inverts = split.has("invert") && split["invert"].boolean();
   if (const std::string behavior = split["behavior"].string();
       behavior != "Isolated" && !(behavior == "Removed" && inverts))
-    split["behavior"].fail("must be Isolated: got " + split["behavior"].shown());
+    split["behavior"].refuse("must be Isolated");
 }
 
 // Throws unless a text is cut as GPT-2 does: by ByteLevel, or by Split and then ByteLevel. Cutting
@@ -223,7 +222,7 @@ Tokenizer read_tokenizer_json(std::string text, const std::vector<SpecialToken>&
                    "pre_tokenizer", "post_processor", "decoder", "model"});
   if (const JsonValue version = json.find("version");
       !version.is_null() && version.string() != "1.0")
-    version.fail("must be \"1.0\": got " + version.shown());
+    version.refuse("must be \"1.0\"");
   // truncation and padding are the settings of the last call: transformers sets them anew in each.
   require_off(json, "normalizer", "null");
   check_pre_tokenizer(json["pre_tokenizer"]);

@@ -107,7 +107,7 @@ void read_setting(const JsonValue& json, double& to) { to = json.number(); }
 void read_setting(const JsonValue& json, Dim& to) { to = json.integer(0, 1'000'000'000); }
 void read_setting(const JsonValue& json, std::uint64_t& to) {
   const std::optional<std::uint64_t> number = unsigned_number(json.shown(), 10);
-  if (!number) json.fail("must be a whole number below 2^64: got " + json.shown());
+  if (!number) json.refuse("must be a whole number below 2^64");
   to = *number;
 }
 void read_setting(const JsonValue& json, Tokens& to) { to = tokens_named(json.string()); }
@@ -118,8 +118,7 @@ void read_setting(const JsonValue& json, Bias& to) {
   to = json.boolean() ? Bias::with : Bias::without;
 }
 void read_setting(const JsonValue& json, Optimizer& to) {
-  if (json.string() != "adamw" && json.string() != "muon")
-    json.fail("must be adamw or muon: got " + json.shown());
+  if (json.string() != "adamw" && json.string() != "muon") json.refuse("must be adamw or muon");
   to = json.string() == "muon" ? Optimizer::muon : Optimizer::adamw;
 }
 template <class List>
@@ -131,7 +130,7 @@ void read_setting(const JsonValue& words, List& list) {
       if (name == word.string()) part = Part::none, known = true;
       all += (all.empty() ? "" : ", ") + name;
     });
-    if (!known) word.fail("must be one of " + all + ": got " + word.shown());
+    if (!known) word.refuse("must be one of " + all);
   });
 }
 
