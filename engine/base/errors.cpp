@@ -13,6 +13,11 @@ void append(std::string& text, double part, int digits) {
   if (part != part) part = std::abs(part);  // the sign of a NaN means nothing
   text.append(number, write_number(number, part, digits));
 }
+std::string digits(double number, int count) {
+  std::string text;
+  append(text, number, count);
+  return text;
+}
 void append(std::string& text, std::int64_t part) { text += std::to_string(part); }
 void append(std::string& text, std::uint64_t part) { text += std::to_string(part); }
 

@@ -42,6 +42,8 @@ void append(std::string& text, std::string_view part);
 void append(std::string& text, const char* part);
 /// As printf's %g, with a decimal point in every locale.
 void append(std::string& text, double part, int digits = 6);
+/// The number alone.
+std::string digits(double number, int count = 6);
 void append(std::string& text, std::int64_t part);
 void append(std::string& text, std::uint64_t part);
 template <std::integral T>

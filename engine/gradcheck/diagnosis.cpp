@@ -24,9 +24,8 @@ bool is_whole(double x) {
 }
 
 std::string ratio_text(double ratio) {
-  std::string text = "backward() gives ";
-  message::append(text, ratio);
-  text += " times the true gradient in every element: ";
+  const std::string text =
+      "backward() gives " + message::digits(ratio) + " times the true gradient in every element: ";
   if (near(ratio, 2, 0)) return text + "a contribution is counted twice";
   if (near(ratio, 0.5, 0)) return text + "one of two equal contributions is missing";
   if (near(ratio, -1, 0)) return text + "a sign is wrong";
@@ -194,10 +193,7 @@ std::string count_text(std::size_t count, double analytic, double expected, std:
                                    : " elements are wrong");
   if (size > 1 && count < size) text += ", the others are right";
   if (count != 1) return text;
-  if (size == 1 && expected != 0) {
-    text += ", by a ratio of ";
-    message::append(text, analytic / expected);
-  }
+  if (size == 1 && expected != 0) text += ", by a ratio of " + message::digits(analytic / expected);
   return text + "; one element does not show the cause";
 }
 

@@ -301,11 +301,7 @@ std::vector<std::string> jacobian_pattern(
 
 namespace {
 
-std::string digits(double x, int count) {
-  std::string text;
-  message::append(text, x, count);
-  return text;
-}
+using message::digits;
 
 // Both numbers with as many digits, six at least, as it takes for them to differ.
 std::pair<std::string, std::string> digits_that_differ(double a, double b) {
@@ -327,8 +323,8 @@ std::string table_of(const std::vector<GradcheckElement>& worst) {
   for (const GradcheckElement& e : worst) {
     const auto [analytic, expected] = digits_that_differ(e.analytic, e.expected);
     rows.push_back({e.index, analytic, expected,
-                    e.expected == 0 ? "-" : digits(e.analytic / e.expected, 6),
-                    digits(e.analytic - e.expected, 6)});
+                    e.expected == 0 ? "-" : digits(e.analytic / e.expected),
+                    digits(e.analytic - e.expected)});
   }
   std::array<std::size_t, 5> widths{};
   for (const auto& row : rows)
@@ -354,7 +350,7 @@ std::string to_string(const GradcheckReport& report) {
   text += std::to_string(report.elements) + " elements";
   auto add_error = [&, before = ", largest error "](double error, const char* oracle) mutable {
     if (std::isinf(error)) return;  // there is none
-    text += before + digits(error, 6) + oracle;
+    text += before + digits(error) + oracle;
     before = ", ";
   };
   add_error(report.max_error_dual, " (dual)");

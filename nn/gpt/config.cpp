@@ -189,11 +189,7 @@ double probability(const JsonValue& config, std::string_view key) {
   return p;
 }
 
-std::string in_gigabytes(double bytes) {
-  std::string text;
-  message::append(text, bytes / 1e9, 3);
-  return text + " GB";
-}
+std::string in_gigabytes(double bytes) { return message::digits(bytes / 1e9, 3) + " GB"; }
 
 Json::Members gpt2_members(const LanguageModelSizes& sizes) {
   const Json hidden = sizes.hidden > 0 ? Json(sizes.hidden) : Json();

@@ -206,9 +206,7 @@ std::string largest_number(const std::vector<std::pair<std::string, Array>>& arr
         largest = size;
         where = name;
       }
-  std::string text;
-  message::append(text, largest, 3);
-  return text + " in " + where;
+  return message::digits(largest, 3) + " in " + where;
 }
 
 Trainer::State Trainer::state() const { return {done_, optimizer_.moments(), average_.copies()}; }
