@@ -92,18 +92,13 @@ Wide exponent_slope(Wide x, Wide n) {
 /// y = xⁿ               dx = dy·n·xⁿ⁻¹     dn = dy·xⁿ·log x
 Tensor pow(const Tensor& x, const Tensor& n) {
   const Array X = x.value(), N = n.value();
+  const auto times = [X, N](auto slope) {
+    return [X, N, slope](const Array& dy) {
+      return rule_of_two(dy, X, N, [=](Wide d, Wide b, Wide p) { return d * slope(b, p); });
+    };
+  };
   return record("pow", zip("pow", X, N, [](Real base, Real power) { return pow(base, power); }),
-                wrt(x,
-                    [X, N](const Array& dy) {
-                      return rule_of_two(dy, X, N, [](Wide d, Wide base, Wide power) {
-                        return d * power_slope(base, power);
-                      });
-                    }),
-                wrt(n, [X, N](const Array& dy) {
-                  return rule_of_two(dy, X, N, [](Wide d, Wide base, Wide power) {
-                    return d * exponent_slope(base, power);
-                  });
-                }));
+                wrt(x, times(power_slope)), wrt(n, times(exponent_slope)));
 }
 
 /// y = a where c, else b      da = dy where c, else 0      db = 0 where c, else dy

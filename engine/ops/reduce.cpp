@@ -21,9 +21,11 @@ Shape without_axes(Shape shape, const Axes& axes) {
   return shape;
 }
 
-Dim count_over(const Shape& shape, const Axes& axes) {
+// Returns how many elements a result is of. Throws ShapeError unless there is one.
+Dim require_some(std::string_view op, const Shape& shape, const Axes& axes) {
   Dim count = 1;
   for (const int axis : axes) count *= shape[axis];
+  require(count > 0, op, "over nothing is not defined: got shape ", shape);
   return count;
 }
 
@@ -43,16 +45,14 @@ Tensor sum(const Tensor& x, const Axes& axes, bool keep_axes) {
 /// y = Σ x / n          dx = dy / n, stretched back
 Tensor mean(const Tensor& x, const Axes& axes, bool keep_axes) {
   const Axes over = axes_of(axes, x.shape(), "mean");
-  const Dim count = count_over(x.shape(), over);
-  require(count > 0, "mean", "over nothing is not defined: got shape ", x.shape());
+  const Dim count = require_some("mean", x.shape(), over);
   return sum(x, over, keep_axes) / static_cast<double>(count);
 }
 
 /// y = Σ (x − mean)² / n
 Tensor var(const Tensor& x, const Axes& axes, bool keep_axes) {
   const Axes over = axes_of(axes, x.shape(), "var");
-  require(count_over(x.shape(), over) > 0, "var", "over nothing is not defined: got shape ",
-          x.shape());
+  require_some("var", x.shape(), over);
   const Tensor centred = x - mean(x, over, true);
   return mean(centred * centred, over, keep_axes);
 }
@@ -89,8 +89,7 @@ Tensor best_of(std::string_view op, const Tensor& x, const Axes& axes, bool keep
                Beats beats) {
   const Shape from = x.shape();
   const Axes over = axes_of(axes, from, op);
-  const Dim count = count_over(from, over);
-  require(count > 0, op, "over nothing is not defined: got shape ", from);
+  const Dim count = require_some(op, from, over);
   const Shape to = keep_axes ? with_ones(from, over) : without_axes(from, over);
   const Tensor rows = reshape(permute(x, last_axes(from, over)), {to.size(), count});
   const std::vector<Dim> winner = first_best(rows.value(), beats);
@@ -119,8 +118,7 @@ Tensor min(const Tensor& x, const Axes& axes, bool keep_axes) {
 Indices argmax(const Tensor& x, int axis) {
   const Shape shape = x.shape();
   const int along = axis_of(axis, shape, "argmax");
-  const Dim length = shape[along];
-  require(length > 0, "argmax", "over nothing is not defined: got shape ", shape);
+  const Dim length = require_some("argmax", shape, {along});
   const Array moved = permuted(x.value(), last_axes(shape, {along}));
   std::vector<Dim> winner = first_best(moved, std::greater<>());
   for (Dim& i : winner) i %= length;
@@ -131,7 +129,7 @@ Indices argmax(const Tensor& x, int axis) {
 Tensor logsumexp(const Tensor& x, const Axes& axes, bool keep_axes) {
   const Shape from = x.shape();
   const Axes over = axes_of(axes, from, "logsumexp");
-  require(count_over(from, over) > 0, "logsumexp", "over nothing is not defined: got shape ", from);
+  require_some("logsumexp", from, over);
   const Real most = std::numeric_limits<Real>::max();
   const Array top = map(max(x.detach(), over, true).value(),  // ∞ − ∞ is not a number
                         [=](Real v) { return isfinite(v)   ? v
