@@ -55,9 +55,6 @@ OpFunction split_into(Dim parts, int axis) {
 OpFunction stacked_along(int axis) {
   return [=](In x) { return stack(x, axis); };
 }
-OpFunction gathered(int axis, const Indices& indices) {
-  return [=](In x) { return gather(x[0], axis, indices); };
-}
 OpFunction scattered(int axis, const Indices& indices) {
   return [=](In x) { return scatter_add(x[0], axis, indices, x[1]); };
 }
@@ -248,6 +245,14 @@ OpCase reduction(std::string name, const std::string& calls,
       .refuses("(2, 3)", "named twice for shape (2, 3)", of_one(f, Axes{1, -1}, false));
 }
 
+/// One that is not defined over nothing.
+OpCase reduction_of_some(std::string name, const std::string& calls,
+                         Tensor (*f)(const Tensor&, const Axes&, bool), OpFunction reference = {}) {
+  return reduction(std::move(name), calls, f, std::move(reference))
+      .refuses("(2, 0)", "over nothing is not defined: got shape (2, 0)",
+               of_one(f, Axes{1}, false));
+}
+
 /// Attention of qkv, or of q, k and v; a last input of one axis is a sink.
 OpCase attention_case(std::string name, const std::string& calls, HeadCount heads,
                       const Mask& mask) {
@@ -402,29 +407,18 @@ const std::vector<OpCase>& op_cases() {
       reduction("sum", "(2, 3); (0)", sum),
       op("sum axis 0", "(2, 3, 4); (2, 0, 4); (0, 3); (300, 2)", of_one(sum, Axes{0}, false)),
       op("sum axes 0 and 2 kept", "(2, 3, 4)", of_one(sum, Axes{0, -1}, true)),
-      reduction("mean", "(2, 3)", mean,
-                [](In x) { return sum(x[0]) / static_cast<double>(x[0].size()); })
-          .refuses("(2, 0)", "over nothing is not defined: got shape (2, 0)",
-                   of_one(mean, Axes{1}, false)),
+      reduction_of_some("mean", "(2, 3)", mean,
+                        [](In x) { return sum(x[0]) / static_cast<double>(x[0].size()); }),
       op("mean axis 1", "(2, 3, 4); (0, 3)", of_one(mean, Axes{1}, false)),
-      reduction("max", "apart (3, 4)", max)
-          .refuses("(2, 0)", "over nothing is not defined: got shape (2, 0)",
-                   of_one(max, Axes{1}, false)),
+      reduction_of_some("max", "apart (3, 4)", max),
       op("max axis 1", "apart (2, 3, 4); (0, 3)", of_one(max, Axes{1}, false)),
       op("max axes 0 and 2 kept", "apart (2, 3, 4)", of_one(max, Axes{0, -1}, true)),
-      reduction("min", "apart (3, 4)", min, [](In x) { return -max(-x[0]); })
-          .refuses("(2, 0)", "over nothing is not defined: got shape (2, 0)",
-                   of_one(min, Axes{1}, false)),
+      reduction_of_some("min", "apart (3, 4)", min, [](In x) { return -max(-x[0]); }),
       op("min axis 1", "apart (2, 3, 4); (0, 3)", of_one(min, Axes{1}, false)),
-      op("var", "(2, 3); (300)", of_one(var, Axes{}, false),
-         [](In x) { return mean(x[0] * x[0]) - mean(x[0]) * mean(x[0]); })
-          .refuses("(2, 3)", "no axis 2 in shape (2, 3)", of_one(var, Axes{2}, false))
-          .refuses("(2, 0)", "over nothing is not defined: got shape (2, 0)",
-                   of_one(var, Axes{1}, false)),
+      reduction_of_some("var", "(2, 3)", var,
+                        [](In x) { return mean(x[0] * x[0]) - mean(x[0]) * mean(x[0]); }),
       op("var axis 1", "(2, 3, 4); (0, 3)", of_one(var, Axes{1}, false)),
-      reduction("logsumexp", "(2, 3)", logsumexp, [](In x) { return log(sum(exp(x[0]))); })
-          .refuses("(2, 0)", "over nothing is not defined: got shape (2, 0)",
-                   of_one(logsumexp, Axes{1}, false)),
+      reduction_of_some("logsumexp", "(2, 3)", logsumexp, [](In x) { return log(sum(exp(x[0]))); }),
       op("logsumexp axis 1 kept", "(2, 3, 4); (0, 3)", of_one(logsumexp, Axes{1}, true),
          of_one(log_of_sum, 1)),
       op("cumsum", "(2, 5); (3); (2, 3, 65); (0, 4); (2, 0)", of_one(cumsum, -1),
@@ -537,13 +531,13 @@ const std::vector<OpCase>& op_cases() {
       op("pad", "(2, 3); (4); (0, 2)", of_one(pad, -1, 1, 2, 0.5))
           .refuses("(2, 3)", "no axis 2 in shape (2, 3)", of_one(pad, 2, 1, 1, 0))
           .refuses_value("(2, 3)", "got -1 and 2", of_one(pad, 0, -1, 2, 0)),
-      op("gather", "(2, 5); (2, 9)", gathered(1, ids))
+      op("gather", "(2, 5); (2, 9)", of_one(gather, 1, ids))
           .refuses("(3, 5)", "indices of shape (2, 3) differ off axis 1 from shape (3, 5)")
           .refuses("(2, 5, 1)", "indices of shape (2, 3) differ off axis 1 from shape (2, 5, 1)")
-          .refuses("(2, 3)", "no axis 2 in shape (2, 3)", gathered(2, ids))
+          .refuses("(2, 3)", "no axis 2 in shape (2, 3)", of_one(gather, 2, ids))
           .refuses_value("(2, 4)", "index 4 at position 0 is outside axis 1 of shape (2, 4)")
-          .refuses_value("(2)", "index -1 at position 1", gathered(0, {0, -1})),
-      op("gather axis 0", "(5, 3)", gathered(0, ids)),
+          .refuses_value("(2)", "index -1 at position 1", of_one(gather, 0, Indices{0, -1})),
+      op("gather axis 0", "(5, 3)", of_one(gather, 0, ids)),
       op("scatter_add", "(2, 5) (2, 3); (2, 9) (2, 3)", scattered(1, ids))
           .refuses("(3, 5) (2, 3)", "indices of shape (2, 3) differ off axis 1 from shape (3, 5)")
           .refuses("(2, 5) (3)", "values of shape (3) for indices of shape (2, 3)")
