@@ -90,10 +90,7 @@ std::vector<Array> arrays_of(const Tensor& y, const std::vector<NamedTensor>& pa
   for (const NamedTensor& p : parameters) p.tensor.zero_grad();
   std::vector<std::pair<Node*, Array>> before;
   for (Node* const leaf : leaves_of(y)) before.emplace_back(leaf, leaf->grad);
-  if (y.needs_grad()) {
-    ++backward_calls;
-    backward(y, v, Graph::keep);
-  }
+  if (y.needs_grad()) backward(y, v, Graph::keep);
   std::vector<Array> gradients;
   for (const NamedTensor& p : parameters)
     gradients.push_back(p.tensor.has_grad() ? p.tensor.grad() : Array::zeros(p.tensor.shape()));
@@ -123,8 +120,6 @@ Gradients hessian_times(const std::function<Tensor()>& f,
 }
 
 }  // namespace
-
-thread_local Dim backward_calls = 0;
 
 Gradients gradients_of(const Tensor& y, const std::vector<NamedTensor>& parameters,
                        const Array& v) {

@@ -26,9 +26,6 @@ using Gradients = std::vector<std::vector<double>>;
 /// The parameters that y depends on, each once.
 std::vector<Node*> leaves_of(const Tensor& y);
 
-/// How often gradients_of() and check_hessian() ran backward() on this thread.
-extern thread_local Dim backward_calls;
-
 /// Jᵀ·v by one backward pass over y, which keeps its graph; zeros where the pass does not arrive.
 /// The parameters hold no gradient afterwards. Other parameters keep theirs.
 Gradients gradients_of(const Tensor& y, const std::vector<NamedTensor>& parameters, const Array& v);

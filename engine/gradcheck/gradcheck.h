@@ -78,7 +78,6 @@ struct GradcheckReport {
   double max_error_second = 0;  // of H·u, with order = 2
   Dim second_undecided = 0;     // elements of H·u that differences cannot check
   Dim unreached = 0;            // outputs that depend on no input
-  Dim forward_calls = 0, backward_calls = 0;
 
   explicit operator bool() const { return ok; }
 };
