@@ -54,11 +54,10 @@ GenerateConfig generate_config(int argc, char** argv) {
   options.group("Text");
   options.add("--skip-unknown", "", config.skip_unknown,
               "leave out of PROMPT what was not in the training text");
-  options.add("--tokens-out", "N", config.tokens_out, "how many tokens to write", {0, many});
-  options.also_known_as("--length --max-length --max-tokens --max-new-tokens");
-  options.add("-n, --samples", "N", config.samples,
+  options.add("--tokens-out --length --max-length --max-tokens --max-new-tokens", "N",
+              config.tokens_out, "how many tokens to write", {0, many});
+  options.add("-n, --samples --num-samples --num-return-sequences", "N", config.samples,
               "how many texts; a line such as \"--- 2 of 3\" stands above each", {1, many});
-  options.also_known_as("--num-samples --num-return-sequences");
   options.add("-0, --null", "", config.null,
               "a NUL byte after each text instead of the line above it, for xargs -0");
   options.add("--stop", "TEXT", config.stop, "end a text before the first TEXT in it");
@@ -66,11 +65,10 @@ GenerateConfig generate_config(int argc, char** argv) {
 
   options.group("Choice");
   options.add(
-      "--temperature", "X", config.choice.temperature,
+      "--temperature --temp", "X", config.choice.temperature,
       "0: always the likeliest token, 1: as the model learned; above 1 unlikely tokens come "
       "more often",
       {0, 1000});
-  options.also_known_as("--temp");
   options.add("--top-k", "N", config.choice.top_k,
               "choose among the N likeliest tokens only; 0: among all", {0, many});
   options.add("--top-p", "X", config.choice.top_p,

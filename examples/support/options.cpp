@@ -12,10 +12,6 @@ namespace support {
 
 namespace {
 
-bool is_named(const Option& option, std::string_view name) {
-  return option.name == name || (option.letter != 0 && name == std::string{'-', option.letter});
-}
-
 // Whether a letter stands behind one or two hyphens.
 bool is_like_option(std::string_view word) {
   word.remove_prefix(word.starts_with("--") ? 2 : 1);
@@ -73,7 +69,7 @@ Options::Options(std::string program, std::string purpose)
 void Options::threads() {
   static std::int64_t count = 1;
   add("--threads", "N", count, "how many threads share the work, at most one per processor",
-      {1, 256});
+      {1, 256}, Lifetime::per_call);
   options_.back().fallback = "FLEDGE_THREADS, or one per processor";
 }
 
@@ -152,9 +148,10 @@ void Options::parse(int argc, const char* const* argv) {
 }
 
 Option* Options::find(std::string_view name) {
-  const auto option = std::find_if(options_.begin(), options_.end(),
-                                   [&](const Option& known) { return is_named(known, name); });
-  return option == options_.end() ? nullptr : &*option;
+  for (Option& option : options_)
+    if (option.name == name || (option.letter != 0 && name == std::string{'-', option.letter}))
+      return &option;
+  return nullptr;
 }
 
 void Options::set(const Option& option, std::string_view text) const {
@@ -251,17 +248,11 @@ std::string help_columns(const std::vector<HelpRow>& rows) {
   return lines;
 }
 
-std::string Options::usage_of_arguments() const {
-  if (most_ == 0) return "";
+std::string Options::beginning() const {
+  std::string usage = "usage: " + program_ + (options_.empty() ? "" : " [options]");
   const bool may_repeat = most_ > 1 && argument_placeholder_.find('[') == std::string::npos;
   const std::string many = argument_placeholder_ + (may_repeat ? " ..." : "");
-  return least_ == 0 ? "[" + many + "]" : many;
-}
-
-std::string Options::beginning() const {
-  const std::string arguments = usage_of_arguments();
-  const std::string usage = "usage: " + program_ + (options_.empty() ? "" : " [options]") +
-                            (arguments.empty() ? "" : " " + arguments);
+  if (most_ > 0) usage += least_ == 0 ? " [" + many + "]" : " " + many;
   std::string lines = paragraph(purpose_) + "\n" + paragraph(usage) + "\n";
   if (!examples_.empty()) lines += help_columns(examples_) + "\n";
   return lines;

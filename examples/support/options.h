@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -145,31 +146,34 @@ class Options {
   /// The program with its subcommand ("birds", "fledge gradcheck") and its purpose in one sentence.
   Options(std::string program, std::string purpose);
 
-  /// The options that follow stand under this title in --help-all.
-  void group(std::string title) { group_ = std::move(title); }
+  /// The options that follow stand under this title in --help-all, and have this lifetime unless
+  /// their row says another.
+  void group(std::string title, Lifetime lifetime = Lifetime::per_call) {
+    group_ = std::move(title);
+    lifetime_ = lifetime;
+  }
   /// --help shows these options alone, each with its meaning up to the first semicolon. --help-all
   /// shows all.
   void help_shows(std::set<std::string> names) { shown_ = std::move(names); }
-  /// A row. The flag is "--out", or "-o, --out" with a letter. The variable must outlive the
-  /// options. A flag inverts its variable. Decimal numbers have a point in every locale.
+  /// A row. The flag is "--out", or "-o, --out" with a letter. Behind it may stand the names that
+  /// other tools have for the option, with blanks between: a user who gives one is told the name of
+  /// the option. "-" and "_" are the same in them. The variable must outlive the options. A flag
+  /// inverts its variable. Decimal numbers have a point in every locale.
   template <class T>
   void add(const std::string& flag, const std::string& argument, T& variable, std::string help,
-           OptionLimits limits = {}, Lifetime lifetime = Lifetime::per_call) {
+           OptionLimits limits = {}, std::optional<Lifetime> lifetime = {}) {
     OptionVariable text = option_variable(variable, argument, limits);
     std::string fallback = argument.empty() ? "" : text.get();
-    options_.push_back({flag.substr(flag.find("--")), argument, std::move(text), std::move(help),
-                        lifetime, group_, std::move(fallback),
+    const std::vector<std::string> names = split(flag.substr(flag.find("--")), ' ');
+    options_.push_back({names[0], argument, std::move(text), std::move(help),
+                        lifetime.value_or(lifetime_), group_, std::move(fallback),
                         flag.starts_with("--") ? '\0' : flag[1]});
+    options_.back().also_known_as.assign(names.begin() + 1, names.end());
   }
   /// These options have no fixed default: help shows none.
   void without_default(const std::set<std::string>& names) {
     for (Option& option : options_)
       if (names.contains(option.name)) option.fallback.clear();
-  }
-  /// Other tools have these names, with blanks between, for the option of the last row. A user who
-  /// gives one is told the name of the option. "-" and "_" are the same in them.
-  void also_known_as(const std::string& names) {
-    options_.back().also_known_as = split(names, ' ');
   }
   /// `--threads N`, 1 … 256, for the whole process, but at most one for each processor. Without it,
   /// FLEDGE_THREADS decides; help does not read that variable.
@@ -216,7 +220,6 @@ class Options {
   Option* find(std::string_view name);
   void set(const Option& option, std::string_view text) const;
   std::string suggestion(const std::string& name) const;
-  std::string usage_of_arguments() const;
   std::string page_of_all() const;
   std::string beginning() const;
 
@@ -225,6 +228,7 @@ class Options {
   std::set<std::string> shown_;  // in --help; none: all
   std::vector<HelpRow> examples_;
   std::string argument_placeholder_, group_;
+  Lifetime lifetime_ = Lifetime::per_call;
   std::string exit_statuses_ = "0 done, 1 failed, 2 wrong usage";
   std::size_t least_ = 0, most_ = 0;
   bool last_is_text_ = false;

@@ -34,130 +34,103 @@ support::Options train_options(TrainConfig& config) {
   options.exit_statuses(
       "0 done, 1 failed, 2 wrong usage, 3 unusable input, 4 diverged, 130 interrupted");
 
-  options.group("Text");
-  options.add("--tokens", "char|word|byte|bpe", corpus.tokens, "what a token is", {}, of_model);
-  options.also_known_as("--tokenizer");
-  options.add("--symbols", "N", corpus.symbols, "how many different tokens --tokens bpe has",
-              {257, 65536}, of_model);
-  options.also_known_as("--vocab-size");
-  options.add("--lines", "", corpus.reading, "each line is a text of its own; for names or verses",
-              {}, lasting);
-  options.add("--valid", "FRAC", corpus.valid,
-              "held out to measure the model: a share, or how many if 1 or more", {0, many},
-              lasting);
-  options.also_known_as("--val-split --validation-split");
+  options.group("Text", lasting);
+  options.add("--tokens --tokenizer", "char|word|byte|bpe", corpus.tokens, "what a token is", {},
+              of_model);
+  options.add("--symbols --vocab-size", "N", corpus.symbols,
+              "how many different tokens --tokens bpe has", {257, 65536}, of_model);
+  options.add("--lines", "", corpus.reading, "each line is a text of its own; for names or verses");
+  options.add("--valid --val-split --validation-split", "FRAC", corpus.valid,
+              "held out to measure the model: a share, or how many if 1 or more", {0, many});
   options.add("--read", "BYTES", config.read_bytes,
-              "how much of a long text is read, in pieces from everywhere; 0: all", {0, many},
-              lasting);
+              "how much of a long text is read, in pieces from everywhere; 0: all", {0, many});
 
-  options.group("Model");
-  options.add("--layers", "N", sizes.layers, "blocks of attention and MLP", {1, most_layers},
-              of_model);
-  options.also_known_as("--n-layer --num-layers --num-hidden-layers");
-  options.add("--heads", "N", sizes.heads, "attention heads of each block; they divide the width",
-              {1, 10'000}, of_model);
-  options.also_known_as("--n-head --num-heads --num-attention-heads");
+  options.group("Model", of_model);
+  options.add("--layers --n-layer --num-layers --num-hidden-layers", "N", sizes.layers,
+              "blocks of attention and MLP", {1, most_layers});
+  options.add("--heads --n-head --num-heads --num-attention-heads", "N", sizes.heads,
+              "attention heads of each block; they divide the width", {1, 10'000});
   // At least 2: the layer norm of a single number is constant, so nothing could be learned.
-  options.add("--width", "N", sizes.width, "numbers per token (embedding size)", {2, 1e6},
-              of_model);
-  options.also_known_as("--n-embd --d-model --hidden-size --embed-dim");
-  options.add("--context", "N", sizes.context, "the most tokens that the model looks back over",
-              {1, 1e6}, of_model);
-  options.also_known_as("--block-size --seq-len --seq-length --max-seq-len --n-ctx");
+  options.add("--width --n-embd --d-model --hidden-size --embed-dim", "N", sizes.width,
+              "numbers per token (embedding size)", {2, 1e6});
+  options.add("--context --block-size --seq-len --seq-length --max-seq-len --n-ctx", "N",
+              sizes.context, "the most tokens that the model looks back over", {1, 1e6});
   options.add("--dropout", "X", sizes.dropout,
               "share of the numbers that training leaves out at random", {0, 0.99}, lasting);
   options.add("--without", "mask|positions|scale|mlp|value|attention|residual|norm|bias,...",
-              config.without, "parts to leave out: mask,scale", {}, of_model);
+              config.without, "parts to leave out: mask,scale");
   options.add(
       "--recipe", "gpt2|llama|today", config.recipe,
       "of what the model is made; llama: rotary positions, RMS norms, SwiGLU and no biases; today: "
       "QK-norm besides. Without it: gpt2, for your own text with rotary positions. The options that "
-      "follow change a part of it",
-      {}, of_model);
-  options.add("--positions", "learned|rotary", sizes.recipe.position,
-              "a vector for each position, or queries and keys that are rotated", {}, of_model);
-  options.also_known_as("--position-embedding --pos-emb");
-  options.add("--mlp", "gelu|gelu-exact|swiglu|relu2", sizes.recipe.mlp, "the form of the MLP", {},
-              of_model);
-  options.also_known_as("--activation --activation-function --hidden-act");
+      "follow change a part of it");
+  options.add("--positions --position-embedding --pos-emb", "learned|rotary", sizes.recipe.position,
+              "a vector for each position, or queries and keys that are rotated");
+  options.add("--mlp --activation --activation-function --hidden-act",
+              "gelu|gelu-exact|swiglu|relu2", sizes.recipe.mlp, "the form of the MLP");
   options.add(
-      "--with", "qk-norm|rms-norm|sink|exclusive|tied-qk,...", config.with,
+      "--with --norm --tie-qk", "qk-norm|rms-norm|sink|exclusive|tied-qk,...", config.with,
       "parts: qk-norm, RMS norm of each query and each key; rms-norm, in place of layer norm; sink, "
       "a learned score of each head that lets it attend to nothing; exclusive, each token's heads "
-      "bring nothing in the direction of its own value; tied-qk, one matrix for queries and keys",
-      {}, of_model);
-  options.also_known_as("--norm --tie-qk");
-  options.add("--key-heads", "N", sizes.recipe.key_heads,
-              "heads of keys and values, which the heads share; 0: each its own", {0, 1000},
-              of_model);
-  options.also_known_as("--kv-heads --num-key-value-heads --n-kv-head");
-  options.add("--window", "N", sizes.recipe.window,
-              "in each layer a token sees N tokens, itself the last; 0: all", {0, 1e6}, of_model);
-  options.also_known_as("--sliding-window --window-size");
+      "bring nothing in the direction of its own value; tied-qk, one matrix for queries and keys");
+  options.add("--key-heads --kv-heads --num-key-value-heads --n-kv-head", "N",
+              sizes.recipe.key_heads,
+              "heads of keys and values, which the heads share; 0: each its own", {0, 1000});
+  options.add("--window --sliding-window --window-size", "N", sizes.recipe.window,
+              "in each layer a token sees N tokens, itself the last; 0: all", {0, 1e6});
   options.add("--freeze", "q|k|v,...", sizes.recipe.learned, "matrices that do not learn: q,k", {},
               lasting);
-  options.add("--from", "DIR", config.from,
+  options.add("--from --init-from --model --model-name-or-path", "DIR", config.from,
               "begin with this model and its tokenizer; a folder of fledge train, or of GPT-2, "
               "Llama or Starcoder2 as Hugging Face's libraries save it",
               {}, lasting);
-  options.also_known_as("--init-from --model --model-name-or-path");
 
-  options.group("Training");
-  options.add("--steps", "N", schedule.steps,
+  options.group("Training", lasting);
+  options.add("--steps --epochs --num-train-epochs --iters --max-iters --max-steps --num-steps",
+              "N", schedule.steps,
               "how many steps in all; without it, as many as fit into --minutes", {1, many},
               may_change);
-  options.also_known_as("--epochs --num-train-epochs --iters --max-iters --max-steps --num-steps");
   options.add(
       "--minutes", "M", config.minutes,
       "about how long to train, on two cores; counted in operations: the same steps anywhere",
       {0.01, 1e5}, of_model);
-  options.add("--batch", "N", training.batch, "windows (with --lines: lines) in a step", {1, 1e6},
-              lasting);
-  options.also_known_as(
-      "--batch-size --per-device-train-batch-size --accumulate --gradient-accumulation-steps");
-  options.add("--lr", "X", schedule.rate,
-              "highest learning rate; with --resume another from there on", {0, most}, may_change);
-  options.also_known_as("--learning-rate");
-  options.add("--optimizer", "adamw|muon", training.optimizer,
-              "what moves the matrices of the blocks, muon for your own text without --from; all "
-              "else is moved by adamw",
-              {}, lasting);
-  options.also_known_as("--optim");
-  options.add("--warmup", "N", schedule.warmup, "steps in which the learning rate rises to --lr",
-              {0, many}, lasting);
-  options.also_known_as("--warmup-iters --warmup-steps");
-  options.add("--decay", "X", training.decay, "weight decay of matrices (times the learning rate)",
-              {0, most}, lasting);
-  options.also_known_as("--weight-decay --wd");
-  options.add("--clip", "X", training.clip, "largest norm of the gradients; 0: no limit", {0, most},
-              lasting);
-  options.also_known_as("--grad-clip --max-grad-norm");
   options.add(
-      "--average", "X", training.average,
+      "--batch --batch-size --per-device-train-batch-size --accumulate "
+      "--gradient-accumulation-steps",
+      "N", training.batch, "windows (with --lines: lines) in a step", {1, 1e6});
+  options.add("--lr --learning-rate", "X", schedule.rate,
+              "highest learning rate; with --resume another from there on", {0, most}, may_change);
+  options.add("--optimizer --optim", "adamw|muon", training.optimizer,
+              "what moves the matrices of the blocks, muon for your own text without --from; all "
+              "else is moved by adamw");
+  options.add("--warmup --warmup-iters --warmup-steps", "N", schedule.warmup,
+              "steps in which the learning rate rises to --lr", {0, many});
+  options.add("--decay --weight-decay --wd", "X", training.decay,
+              "weight decay of matrices (times the learning rate)", {0, most});
+  options.add("--clip --grad-clip --max-grad-norm", "X", training.clip,
+              "largest norm of the gradients; 0: no limit", {0, most});
+  options.add(
+      "--average --ema --ema-decay", "X", training.average,
       "measures and saves a moving average of the weights: each step leaves this share of it, "
       "and adds the new weights; 0: no average; 0.98 for your own text without --from",
-      {0, 0.9999}, lasting);
-  options.also_known_as("--ema --ema-decay");
+      {0, 0.9999});
   options.add("--seed", "N", training.seed,
-              "decides all that is random; weights, batches, dropout and what is held out", {},
-              lasting);
+              "decides all that is random; weights, batches, dropout and what is held out");
   options.add("--patience", "N", config.patience,
-              "stop after N evaluations without a lower held-out loss; 0: never", {0, many},
-              lasting);
+              "stop after N evaluations without a lower held-out loss; 0: never", {0, many});
   options.threads();
 
   options.group("Watching");
   options.add("--watch", "a:b,...", config.watch,
               "the attention of word a to word b during training");
-  options.add("--eval-every", "N", config.evaluate_every,
+  options.add("--eval-every --eval-interval --eval-steps --save-every --save-steps --save-interval",
+              "N", config.evaluate_every,
               "steps between evaluations of the held-out loss; each is followed by a save",
               {1, many}, lasting);
-  options.also_known_as("--eval-interval --eval-steps --save-every --save-steps --save-interval");
 
   options.group("Output");
-  options.add("-o, --out", "DIR", config.out,
+  options.add("-o, --out --out-dir --output-dir", "DIR", config.out,
               "the folder of the run; without it, one that is named after the text");
-  options.also_known_as("--out-dir --output-dir");
   options.add("--no-save", "", config.save, "save no run");
   options.add("--resume", "DIR", config.resume, "continue the run in this folder");
   options.add("--force", "", config.force, "start again in a folder that has a run");

@@ -46,8 +46,7 @@ Options options_for(Config& config) {
   Options options("train", "Trains.");
   options.arguments("DIR [WORDS]", 0, 2, true);
   options.group("First");
-  options.add("--count", "N", config.count, "how many", {1, 10}, lasting);
-  options.also_known_as("--n-count --number");
+  options.add("--count --n-count --number", "N", config.count, "how many", {1, 10}, lasting);
   options.add("--shift", "N", config.shift, "any number near zero", {-10, 10}, lasting);
   options.add("--rate", "X", config.rate, "how fast", {0, 1}, Lifetime::may_change);
   options.add("--order", "sorted|shuffled|reversed", config.order, "of the words", {}, lasting);
@@ -60,8 +59,7 @@ Options options_for(Config& config) {
   options.add("-o, --out", "DIR", config.folder, "where it goes");
   options.add("--waits", "N", config.waits, "seconds", {0, 9});
   options.add("--layer", "N", config.layer, "of all", {0, 9});
-  options.add("-l, --loud", "", config.loud, "says more");
-  options.also_known_as("--noisy");
+  options.add("-l, --loud --noisy", "", config.loud, "says more");
   options.add("--no-bias", "", config.bias, "no bias", {}, Lifetime::of_model);
   return options;
 }
