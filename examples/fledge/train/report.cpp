@@ -462,18 +462,15 @@ Baselines count_baselines(const Corpus& corpus) {
 void report_start(Run& run) {
   const TrainConfig& config = run.config;
   Screen& screen = *run.screen;
-  const auto say_if_any = [&](const std::string& text) {
-    if (!text.empty()) screen.say(text);
-  };
   screen.say(text_report(run));
-  say_if_any(split_report(run));
+  screen.say(split_report(run));
   const LanguageModelSizes& s = config.sizes;
   screen.say("The model: " + counted(s.layers, "layer") + ", " + counted(s.heads, "head") +
              ", width " + thousands(s.width) + ", context " + thousands(s.context) + "; " +
              counted(count_parameters(run.model), "parameter") + ".");
   if (!config.from.empty())
     screen.say("It began with the weights of " + printable(config.from) + ".");
-  say_if_any(variant_report(s));
+  screen.say(variant_report(s));
   if (config.training.schedule.rate == 0) screen.say("With --lr 0 no weight changes.");
   run.baselines = count_baselines(run.corpus);
   // A model that cheats has no rivals: it sees what they predict.
@@ -482,7 +479,6 @@ void report_start(Run& run) {
   forecast(run);
 }
 
-// The report is about the model that is kept, which may be of an earlier step than the last.
 void report_result(Run& run) {
   Screen& screen = *run.screen;
   const std::int64_t steps = run.store.step(), kept = run.store.kept_step();
@@ -518,7 +514,6 @@ void report_result(Run& run) {
   report_end(run, "ok", {training, last, best}, bits);
 }
 
-// For --resume of a run that has no step left.
 void report_again(Run& run) {
   Store& store = run.store;
   run.screen->problem("the run in " + support::quoted(run.config.folder()) + " is over after " +

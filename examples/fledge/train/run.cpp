@@ -229,10 +229,7 @@ std::unique_ptr<Run> set_up(TrainConfig config) {
   const FileText read = read_text(config);
   if (!settings) config.file_bytes = read.sizes;
   const std::string& text = read.text;
-  if (const std::string left_out =
-          read.report(settings ? ", as before" : " (--tokens byte keeps them)");
-      !left_out.empty())
-    screen->say(left_out);
+  screen->say(read.report(settings ? ", as before" : " (--tokens byte keeps them)"));
   std::string chosen;
   if (settings) require_same_text(*settings, text, name_of_files(config.texts));
   Corpus corpus = settings ? usable_corpus(text, config, &settings->tokenizer)
@@ -302,16 +299,6 @@ class StopSignals {
 
 // The loop.
 
-bool is_evaluated(const TrainConfig& config, std::int64_t step) {
-  return step == config.training.schedule.steps || step % config.evaluate_every == 0;
-}
-
-// After the last step, the final report draws samples.
-bool is_sampled(const TrainConfig& config, std::int64_t step) {
-  const std::int64_t steps = config.training.schedule.steps;
-  return step == steps / 10 || (step == steps / 2 && step < steps);
-}
-
 // What is seen of the model after a step: of the average of its weights, if there is one.
 struct Seen {
   std::optional<double> held_out{};
@@ -321,8 +308,10 @@ struct Seen {
 
 Seen look(Run& run, std::int64_t n) {
   const TrainConfig& config = run.config;
-  const bool is_due = is_evaluated(config, n), is_watched = is_due || n == 1;
-  const bool is_drawn = is_sampled(config, n) && run.shows_samples();
+  const std::int64_t steps = config.training.schedule.steps;
+  const bool is_due = n == steps || n % config.evaluate_every == 0, is_watched = is_due || n == 1;
+  // After the last step, the final report draws samples.
+  const bool is_drawn = run.shows_samples() && (n == steps / 10 || (n == steps / 2 && n < steps));
   Seen seen;
   if (!is_watched && !is_drawn && !has_snapshot(run, n)) return seen;
   const WeightAverage::InPlace average(run.trainer.average());

@@ -60,7 +60,7 @@ void Screen::wipe() {
 }
 
 void Screen::say(std::string_view text, int indent) {
-  say_lines(support::wrapped(text, text_width(stderr), indent));
+  if (!text.empty()) say_lines(support::wrapped(text, text_width(stderr), indent));
 }
 
 void Screen::say_lines(std::string_view lines) {
@@ -203,19 +203,20 @@ void Screen::show(const PairMeasurement& event) {
   const auto& [step, words, is_first, control, pair, control_pair] = event;
   const std::string name = printable(words.word) + " -> " + printable(words.looks_at);
   const auto percent = [](double share) { return formatted("%.0f %%", 100 * share); };
-  if (is_first) pair_ = name + " " + percent(pair.attention);
+  const std::string share = percent(pair.attention);
+  if (is_first) pair_ = name + " " + share;
   const bool has_control = control_pair.pairs > 0;
   const std::string head = "  step " + thousands(step) + ": ";
   const std::string even = percent(pair.chance), second = support::quoted(control);
   const std::string beside = percent(control_pair.attention);
   if (known_.insert(name).second)
-    say(head + printable(words.word) + " gives " + printable(words.looks_at) + " " +
-            percent(pair.attention) + " of its attention. An even split would give " + even +
+    say(head + printable(words.word) + " gives " + printable(words.looks_at) + " " + share +
+            " of its attention. An even split would give " + even +
             (has_control ? "; the control word " + second + " gets " + beside : "") +
             ". Mean over " + counted(pair.pairs, "position") + ".",
         4);
   else
-    say(head + name + " " + percent(pair.attention) + " (even split " + even +
+    say(head + name + " " + share + " (even split " + even +
             (has_control ? "; " + second + " " + beside : "") + ")",
         4);
 }
@@ -228,13 +229,9 @@ void Screen::show(const Sampled& event) {
 
 void Screen::plot() {
   if (curves_.training.size() < 2) return;
-  say_picture(support::plot_text(plot_of(curves_), terminal_width(stderr), plot_rows,
-                                 unicode_wanted(), {support::colour_wanted(stderr)}));
-}
-
-// Its last line end is that of say_lines().
-void Screen::say_picture(std::string picture) {
-  if (!picture.empty()) picture.pop_back();
+  std::string picture = support::plot_text(plot_of(curves_), terminal_width(stderr), plot_rows,
+                                           unicode_wanted(), {support::colour_wanted(stderr)});
+  if (!picture.empty()) picture.pop_back();  // its last line end is that of say_lines()
   say_lines(picture);
 }
 
