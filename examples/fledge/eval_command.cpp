@@ -156,20 +156,15 @@ std::string comparison(std::vector<Measured> all, const std::vector<Measured>& r
     return std::all_of(all.begin(), all.end(),
                        [&](const Measured& row) { return value_of(row) == value_of(all[0]); });
   };
-  if (!have_one([](const Measured& row) { return row.unknown.unknown; }))
-    return rows_of(all).text(support::terminal_width(stdout)) +
-           support::paragraph("Rows with other numbers of unknown symbols read other texts.");
+  std::string said = "Their tokens differ, so bits/byte compares";
+  if (have_one([](const Measured& row) { return row.run.tokenizer.symbols(); }))
+    said = "Every column compares";
+  said += has_file ? "." : " where the held-out parts are the same; with --on FILE they are.";
   if (!have_one([](const Measured& row) { return row.text.documents() > 0; }))
-    return rows_of(all).text(support::terminal_width(stdout)) +
-           support::paragraph(
-               "Some models read lines, others a stream: their losses do not compare.");
-  const bool have_one_vocabulary =
-      have_one([](const Measured& row) { return row.run.tokenizer.symbols(); });
-  return rows_of(all).text(support::terminal_width(stdout)) +
-         support::paragraph(
-             std::string(have_one_vocabulary ? "Every column compares"
-                                             : "Their tokens differ, so bits/byte compares") +
-             (has_file ? "." : " where the held-out parts are the same; with --on FILE they are."));
+    said = "Some models read lines, others a stream: their losses do not compare.";
+  if (!have_one([](const Measured& row) { return row.unknown.unknown; }))
+    said = "Rows with other numbers of unknown symbols read other texts.";
+  return rows_of(all).text(support::terminal_width(stdout)) + support::paragraph(said);
 }
 
 }  // namespace

@@ -62,25 +62,21 @@ int page_command(int argc, char** argv) {
   page::require_place(out);
   const Folder files(folder);
   const std::string events = files.has(train::run_file) ? train::saved_events(files) : "";
-  const auto made_page = [&] {
+  try {
     std::string why;
     const std::string text = text_of(trained, folder, why);
-    return support::with_advice(
+    const page::Page made = support::with_advice(
         "restore the file, or train again",
         [&] {
           return train::recorded_page(trained.run, trained.model, text, why, trained.step, events);
         },
         support::quoted(files.file(train::log_file)));
-  };
-  std::optional<page::Page> made;
-  try {
-    made = made_page();
+    const std::vector<std::string> said = page::write_page(out, made);
+    std::fprintf(stderr, "The page is in %s.\n", support::printable(out).c_str());
+    for (const std::string& sentence : said) support::say(stderr, sentence);
   } catch (const NumericError&) {
     refuse_numbers(trained, {trained.first_token()});
   }
-  const std::vector<std::string> said = page::write_page(out, *made);
-  std::fprintf(stderr, "The page is in %s.\n", support::printable(out).c_str());
-  for (const std::string& sentence : said) support::say(stderr, sentence);
   return 0;
 }
 

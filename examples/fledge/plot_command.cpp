@@ -49,9 +49,6 @@ support::LinePlot comparison_of(const std::vector<RunCurves>& runs) {
   return plot;
 }
 
-/// The text that the best loss is measured on.
-const char* best_of(const RunCurves& run) { return run.held_out.empty() ? "training" : "held-out"; }
-
 /// The steps of all runs.
 support::Rows rows_of(const std::vector<RunCurves>& runs) {
   support::Rows rows({"folder", "step", "loss", "held_out_loss", "lr", "grad_norm"});
@@ -64,7 +61,7 @@ support::Rows rows_of(const std::vector<RunCurves>& runs) {
   return rows;
 }
 
-/// The best of each run, below the curves.
+/// The best of each run, below the curves, and the text that it is measured on.
 std::string best_table(const std::vector<RunCurves>& runs, support::Paint paint) {
   support::Rows rows(
       {{"", " "}, {"", "run"}, {"", "best loss"}, {"", "of"}, {"", "at step"}, {"", "steps"}});
@@ -73,7 +70,7 @@ std::string best_table(const std::vector<RunCurves>& runs, support::Paint paint)
     rows.add({std::string(1, static_cast<char>('a' + i % 26)),
               {runs[i].name, support::cut(support::printable(runs[i].name), 40)},
               {best.second, "%.4f"},
-              std::string(best_of(runs[i])),
+              std::string(runs[i].held_out.empty() ? "training" : "held-out"),
               std::llround(best.first),
               std::llround(runs[i].training.back().first)});
   }

@@ -67,10 +67,7 @@ template <class T>
 OptionVariable option_variable(T& value, const std::string& argument, OptionLimits limits) {
   if constexpr (std::is_same_v<T, std::string>) {
     return {[&value] { return value; },
-            [&value](std::string_view text) {
-              value = text;
-              return std::string();
-            }};
+            [&value](std::string_view text) { return value = text, std::string(); }};
   } else if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>) {
     return {[&value, argument] {
               const std::size_t first = first_enumerator<T>(argument), at = std::size_t(value);

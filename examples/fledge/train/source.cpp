@@ -30,8 +30,6 @@ constexpr std::int64_t most_text_files = 10'000;
 // The most names in a folder: with more of them a hint would take too long.
 constexpr std::size_t most_names = 10'000;
 
-bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
-
 bool is_folder_of_a_model(const fs::path& path) {
   std::error_code error;
   const auto has = [&](const char* name) { return fs::exists(path / name, error); };
@@ -59,7 +57,8 @@ void add_folder(const std::string& folder, std::set<std::string>& files) {
   for (const fs::recursive_directory_iterator end; !error && entry != end; entry.increment(error)) {
     std::error_code unknown;
     const bool is_below = entry->is_directory(unknown);
-    if (is_hidden(entry->path()) || (is_below && is_folder_of_a_model(entry->path())))
+    const bool is_hidden = entry->path().filename().string().starts_with('.');
+    if (is_hidden || (is_below && is_folder_of_a_model(entry->path())))
       entry.disable_recursion_pending();
     else if (entry->is_regular_file(unknown) && is_text(entry->path())) {
       files.insert(entry->path().lexically_normal().string());

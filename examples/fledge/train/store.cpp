@@ -129,8 +129,8 @@ SavedRun open_run(const Folder& folder) {
         const std::optional<ByteSource> file = folder.open(run_file);
         if (!file) refuse_missing_run(folder.path());
         Checkpoint checkpoint = open_checkpoint(*file);
-        RunConfig config =
-            located_at("its settings", [&] { return run_config(checkpoint.settings); });
+        RunConfig config = located_at("its settings",
+                                      [&] { return run_config(read_config(checkpoint.settings)); });
         // Before such a model is built.
         if (4 * parameter_count(config.settings.sizes) > static_cast<double>(file->size()))
           throw FormatError("it has too few bytes for the model of its settings");
@@ -257,7 +257,7 @@ std::string Store::events() const {
 bool Store::begin(bool must_be_new) {
   with_advice(
       "no command could read this model again: use a text with fewer symbols, or --tokens bpe",
-      [&] { return run_config(settings_); }, "the settings of this run");
+      [&] { return run_config(read_config(settings_)); }, "the settings of this run");
   rollback_ = this_save();
   const std::string& path = config_->folder();
   if (!must_be_new) require_place(path, config_->force);

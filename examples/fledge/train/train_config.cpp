@@ -509,6 +509,4 @@ RunConfig run_config(const ModelConfig& config) {
   return {std::move(settings), std::move(tokenizer), static_cast<std::uint64_t>(bytes), *hash};
 }
 
-RunConfig run_config(const std::string& text) { return run_config(read_config(text)); }
-
 }  // namespace fledge::train

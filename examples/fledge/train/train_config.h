@@ -114,7 +114,6 @@ std::string config_text(const RunConfig& config, const Json::Members& notes = {}
 MarkTokens saved_marks(const Tokenizer& tokenizer);
 /// Parses config.json; throws FormatError, also for a version that config_text() does not write.
 RunConfig run_config(const ModelConfig& config);
-RunConfig run_config(const std::string& text);
 
 /// What to do if fledge has not written config.json, or it was changed since.
 inline constexpr const char* config_advice =
