@@ -94,106 +94,9 @@ void draw(const LinePlot::Curve& curve, const std::string& mark, const PlotAxes&
 
 std::string whole(double x) { return thousands(std::llround(x)); }
 
-constexpr int widest_word = 6;
 constexpr std::array<const char*, 5> shades{"·", "░", "▒", "▓", "█"};
 constexpr std::array<double, 4> shade_limits{0.05, 0.25, 0.5, 0.75};
 constexpr std::string_view ascii_shades = ".:-=+*#%@";
-
-std::string cell(double weight, const MapStyle& style) {
-  const std::string drawn = shade(weight, style.unicode);
-  const bool is_single = drawn == "?" || drawn == shades[0];
-  return is_single ? drawn : drawn + drawn;
-}
-
-std::string ellipsis_of(const MapStyle& style) { return style.unicode ? "…" : "."; }
-
-std::string name_of(const std::string& word, const MapStyle& style) {
-  const bool is_blank = word.find_first_not_of(' ') == std::string::npos;
-  return cut(is_blank ? quoted(word) : printable(word), 20, ellipsis_of(style));
-}
-
-/// The words and their weights row by row.
-class Map {
- public:
-  Map(const std::vector<std::string>& words, const std::vector<double>& weights,
-      const MapStyle& style)
-      : weights_(weights), style_(style), count_(words.size()) {
-    for (const std::string& word : words) {
-      names_.push_back(name_of(word, style));
-      width_ = std::max(width_, std::min(widest_word, display_width(names_.back())));
-    }
-  }
-
-  std::string text() const {
-    const int grid_width = width_ + static_cast<int>(count_) * (width_ + 1);
-    int longest = 0;
-    std::string sentences;
-    for (std::size_t row = 0; row < count_; ++row) {
-      sentences += wrapped(sentence(row), style_.columns, 2) + "\n";
-      longest = std::max(longest, display_width(sentence(row)));
-    }
-    if (grid_width > style_.columns) return sentences;
-    const bool beside = grid_width + 3 + longest <= style_.columns;
-    const auto line = [&](std::string grid, const std::string& right) {
-      if (beside) return pad_right(grid, grid_width) + "   " + right + "\n";
-      return grid.erase(grid.find_last_not_of(' ') + 1) + "\n";
-    };
-    std::string header = label("");
-    for (const std::string& name : names_) header += " " + label(name);
-    std::string lines = line(header, style_.paint.dim("rows look at columns"));
-    for (std::size_t row = 0; row < count_; ++row) lines += line(cells(row), sentence(row));
-    lines += style_.paint.dim(wrapped(shade_scale(style_.unicode), style_.columns)) + "\n";
-    return beside ? lines : lines + sentences;
-  }
-
- private:
-  double weight(std::size_t row, std::size_t column) const {
-    return weights_[row * count_ + column];
-  }
-  std::size_t seen(std::size_t row) const { return style_.causal ? row + 1 : count_; }
-  std::size_t visible(std::size_t row) const {
-    return style_.window > 0 ? std::min(seen(row), style_.window) : seen(row);
-  }
-  std::string label(const std::string& name) const {
-    return pad_right(cut(name, width_, ellipsis_of(style_)), width_);
-  }
-
-  /// The column of the row's largest weight, the first of equal ones; the first NaN if there is one.
-  std::size_t largest(std::size_t row) const {
-    std::size_t best = 0;
-    for (std::size_t column = 0; column < seen(row); ++column) {
-      if (std::isnan(weight(row, column))) return column;
-      if (weight(row, column) > weight(row, best)) best = column;
-    }
-    return best;
-  }
-
-  std::string cells(std::size_t row) const {
-    const std::size_t marked = largest(row);
-    std::string text = label(names_[row]);
-    for (std::size_t column = 0; column < seen(row); ++column) {
-      const std::string drawn = cell(weight(row, column), style_);
-      text += " " + pad_right(column == marked ? style_.paint.accent(drawn) : drawn, width_);
-    }
-    return text;
-  }
-
-  std::string sentence(std::size_t row) const {
-    const std::size_t column = largest(row);
-    const double most = weight(row, column);
-    if (std::isnan(most)) return names_[row] + " looks at what is not a number";
-    if (most <= 0) return names_[row] + " looks nowhere";
-    return names_[row] + " looks at " + names_[column] +
-           formatted(most < 10 ? " %.2f" : " %.0e", most) +
-           formatted(" (even split %.2f)", 1 / static_cast<double>(visible(row)));
-  }
-
-  const std::vector<double>& weights_;
-  const MapStyle& style_;
-  std::size_t count_;  // words
-  int width_ = 2;      // of labels and cells
-  std::vector<std::string> names_;
-};
 
 }  // namespace
 
@@ -300,7 +203,63 @@ std::string attention_map(const std::vector<std::string>& words, const std::vect
     throw std::invalid_argument(
         "attention_map: one weight for each pair of words: " + std::to_string(words.size()) +
         " words and " + std::to_string(weights.size()) + " weights");
-  return words.empty() ? "" : Map(words, weights, style).text();
+  if (words.empty()) return "";
+  constexpr int widest_word = 6;
+  const std::size_t count = words.size();
+  const std::string ellipsis = style.unicode ? "…" : ".";
+  std::vector<std::string> names;
+  int width = 2;  // of labels and cells
+  for (const std::string& word : words) {
+    const bool is_blank = word.find_first_not_of(' ') == std::string::npos;
+    names.push_back(cut(is_blank ? quoted(word) : printable(word), 20, ellipsis));
+    width = std::max(width, std::min(widest_word, display_width(names.back())));
+  }
+  const auto label = [&](const std::string& name) {
+    return pad_right(cut(name, width, ellipsis), width);
+  };
+
+  std::vector<std::string> rows, sentences;
+  int longest = 0;
+  for (std::size_t row = 0; row < count; ++row) {
+    const double* const of_row = &weights[row * count];
+    const std::size_t seen = style.causal ? row + 1 : count;
+    const std::size_t visible = style.window > 0 ? std::min(seen, style.window) : seen;
+    std::size_t most = 0;  // the largest weight, the first of equal ones; the first NaN if any
+    for (std::size_t column = 1; column < seen && !std::isnan(of_row[most]); ++column)
+      if (std::isnan(of_row[column]) || of_row[column] > of_row[most]) most = column;
+    rows.push_back(label(names[row]));
+    for (std::size_t column = 0; column < seen; ++column) {
+      std::string cell = shade(of_row[column], style.unicode);
+      if (cell != "?" && cell != shades[0]) cell += cell;
+      rows.back() += " " + pad_right(column == most ? style.paint.accent(cell) : cell, width);
+    }
+    const double weight = of_row[most];
+    sentences.push_back(
+        names[row] +
+        (std::isnan(weight) ? " looks at what is not a number"
+         : weight <= 0
+             ? " looks nowhere"
+             : " looks at " + names[most] + formatted(weight < 10 ? " %.2f" : " %.0e", weight) +
+                   formatted(" (even split %.2f)", 1 / static_cast<double>(visible))));
+    longest = std::max(longest, display_width(sentences.back()));
+  }
+
+  const int grid_width = width + static_cast<int>(count) * (width + 1);
+  const bool has_room = grid_width <= style.columns;
+  const bool beside = grid_width + 3 + longest <= style.columns;
+  const auto line = [&](std::string grid, const std::string& right) {
+    if (beside) return pad_right(grid, grid_width) + "   " + right + "\n";
+    return grid.erase(grid.find_last_not_of(' ') + 1) + "\n";
+  };
+  std::string header = label(""), map, below;
+  for (const std::string& name : names) header += " " + label(name);
+  map = line(header, style.paint.dim("rows look at columns"));
+  for (std::size_t row = 0; row < count; ++row) {
+    map += line(rows[row], sentences[row]);
+    below += wrapped(sentences[row], style.columns, 2) + "\n";
+  }
+  map += style.paint.dim(wrapped(shade_scale(style.unicode), style.columns)) + "\n";
+  return !has_room ? below : beside ? map : map + below;
 }
 
 }  // namespace support
