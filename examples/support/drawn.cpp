@@ -38,58 +38,10 @@ struct Extent {
   }
 };
 
-/// Where the points of a plot lie.
-class PlotAxes {
- public:
-  explicit PlotAxes(const LinePlot& plot) : plot_(plot) {
-    for (const LinePlot::Curve& curve : plot.curves)
-      for (const auto& [x, y] : curve.points)
-        if (can_be_drawn(x, y)) {
-          xs.include(x);
-          ys.include(cut_at_top(y));
-          is_cut = is_cut || y > cut_at_top(y);
-        }
-    if (is_empty()) return;
-    for (const LinePlot::Level& level : plot.levels)
-      if (std::isfinite(level.value)) ys.include(cut_at_top(level.value));
-  }
-
-  bool is_empty() const { return ys.low > ys.high; }
-  /// From 0, above, to 1, below.
-  double y_share(double y) const { return 1 - ys.share(cut_at_top(y)); }
-  double cut_at_top(double y) const { return plot_.top ? std::min(y, *plot_.top) : y; }
-  /// Larger numbers have no room in labels.
-  static bool can_be_drawn(double x, double y) {
-    return std::abs(x) <= 1e15 && std::abs(y) <= 1e15;
-  }
-
-  Extent xs, ys;
-  bool is_cut = false;  // some point is above the top
-
- private:
-  const LinePlot& plot_;
-};
-
 /// The text in the colour of a curve.
 std::string painted(const Paint& paint, std::size_t curve, const std::string& text) {
   if (curve == 0) return paint.accent(text);
   return curve % 3 == 1 ? paint.good(text) : curve % 3 == 2 ? paint.bad(text) : paint.bold(text);
-}
-
-/// Puts the mark into the cells of the curve.
-void draw(const LinePlot::Curve& curve, const std::string& mark, const PlotAxes& axes,
-          std::vector<std::vector<std::string>>& cells) {
-  const std::size_t width = cells[0].size();
-  std::vector<double> sums(width), counts(width);
-  for (const auto& [x, y] : curve.points) {
-    if (!PlotAxes::can_be_drawn(x, y)) continue;
-    const std::size_t column = index_of(axes.xs.share(x), width);
-    sums[column] += axes.cut_at_top(y);
-    ++counts[column];
-  }
-  for (std::size_t column = 0; column < width; ++column)
-    if (counts[column] > 0)
-      cells[index_of(axes.y_share(sums[column] / counts[column]), cells.size())][column] = mark;
 }
 
 std::string whole(double x) { return thousands(std::llround(x)); }
@@ -129,19 +81,34 @@ std::string bar(double fraction, int columns, bool unicode) {
 }
 
 std::string plot_text(const LinePlot& plot, int columns, int rows, bool unicode, Paint paint) {
-  const PlotAxes axes(plot);
-  if (axes.is_empty()) return "";
+  Extent xs, ys;
+  bool is_cut = false;  // some point is above the top
+  const auto cut_at_top = [&](double y) { return plot.top ? std::min(y, *plot.top) : y; };
+  const auto can_be_drawn = [](double x, double y) {  // larger numbers have no room in labels
+    return std::abs(x) <= 1e15 && std::abs(y) <= 1e15;
+  };
+  for (const LinePlot::Curve& curve : plot.curves)
+    for (const auto& [x, y] : curve.points)
+      if (can_be_drawn(x, y)) {
+        xs.include(x);
+        ys.include(cut_at_top(y));
+        is_cut = is_cut || y > cut_at_top(y);
+      }
+  if (ys.low > ys.high) return "";  // no point
+  for (const LinePlot::Level& level : plot.levels)
+    if (std::isfinite(level.value)) ys.include(cut_at_top(level.value));
   const auto count = static_cast<std::size_t>(std::max(rows, 2));
+  const auto row_of = [&](double y) { return index_of(1 - ys.share(cut_at_top(y)), count); };
   std::vector<std::string> labels(count);  // the names of the levels
   int label_columns = 0;
   for (const auto& [name, value] : plot.levels) {
     if (!std::isfinite(value)) continue;
-    std::string& label = labels[index_of(axes.y_share(value), count)];
+    std::string& label = labels[row_of(value)];
     label += (label.empty() ? "" : ", ") + name + formatted(" %.2f", value);
     label_columns = std::max(label_columns, display_width(label));
   }
   label_columns = std::min(label_columns, columns * 2 / 5);
-  const std::string high = formatted("%.2f", axes.ys.high), low = formatted("%.2f", axes.ys.low);
+  const std::string high = formatted("%.2f", ys.high), low = formatted("%.2f", ys.low);
   const int left = std::max(display_width(high), display_width(low));
   const auto width = static_cast<std::size_t>(std::max(columns - left - 2 - 1 - label_columns, 10));
 
@@ -152,7 +119,15 @@ std::string plot_text(const LinePlot& plot, int columns, int rows, bool unicode,
   for (std::size_t i = 0; i < plot.curves.size(); ++i) {
     const LinePlot::Curve& curve = plot.curves[i];
     const std::string mark = painted(paint, i, unicode ? curve.mark : curve.ascii_mark);
-    draw(curve, mark, axes, cells);
+    std::vector<double> sums(width), counts(width);
+    for (const auto& [x, y] : curve.points) {
+      if (!can_be_drawn(x, y)) continue;
+      const std::size_t column = index_of(xs.share(x), width);
+      sums[column] += cut_at_top(y);
+      ++counts[column];
+    }
+    for (std::size_t column = 0; column < width; ++column)
+      if (counts[column] > 0) cells[row_of(sums[column] / counts[column])][column] = mark;
     legend += (legend.empty() ? "" : "   ") + mark + " " + curve.name;
   }
   std::string text;
@@ -166,17 +141,17 @@ std::string plot_text(const LinePlot& plot, int columns, int rows, bool unicode,
   }
   std::vector<std::string> axis(width, unicode ? "─" : "-");
   if (plot.best) {
-    const std::size_t best = index_of(axes.xs.share(*plot.best), width);
+    const std::size_t best = index_of(xs.share(*plot.best), width);
     if (plot.is_worse_after)
       std::fill(axis.begin() + std::ptrdiff_t(best), axis.end(), unicode ? "░" : "#");
     axis[best] = unicode ? "▲" : "^";
     legend += "   " + axis[best] + " best at " + whole(*plot.best) +
               (plot.is_worse_after ? ", then worse" : "");
   }
-  if (axes.is_cut) legend += "   above " + high + ": at the top";
+  if (is_cut) legend += "   above " + high + ": at the top";
   text += pad_left("", left) + " " + (unicode ? "└" : "+");
   for (const std::string& cell : axis) text += cell;
-  const std::string first = whole(axes.xs.low), last = whole(axes.xs.high) + " steps";
+  const std::string first = whole(xs.low), last = whole(xs.high) + " steps";
   text += "\n" + pad_left("", left + 2) + first +
           pad_left(last, static_cast<int>(width) - display_width(first)) + "\n";
   return text + wrapped(pad_left("", left + 2) + legend, columns, left + 2) + "\n";
