@@ -66,27 +66,6 @@ float sum_of_numbers(const float* x, Dim size) {
   return sum;
 }
 
-struct Numbers {
-  const float* first;
-  Dim size;
-};
-
-// What a token needs of the weights, in pieces of at most 2 MB: all but the table of positions, and
-// of that one row.
-std::vector<Numbers> pieces_of_token(const LanguageModel& model) {
-  constexpr Dim most = Dim{1} << 19;
-  std::vector<Numbers> pieces;
-  const auto add = [&](const float* numbers, Dim size) {
-    for (Dim i = 0; i < size; i += most) pieces.push_back({numbers + i, std::min(most, size - i)});
-  };
-  const float* const positions = model.wpe.weight.value().data();
-  for (const Tensor& weight : parameters(model)) {
-    const float* const numbers = weight.value().data();
-    add(numbers, numbers == positions ? model.sizes.width : weight.size());
-  }
-  return pieces;
-}
-
 // What limits this machine: multiply-adds, the traffic of memory, and reading it. A row of the
 // table is compared with work on the same threads that takes as little time as this machine allows.
 
@@ -124,17 +103,25 @@ double bytes_of_token(const LanguageModel& model) {
   return static_cast<double>(count_parameters(model) - other_positions) * sizeof(float);
 }
 
-/// Reads every weight that a token needs, where it lies.
+/// Reads every weight that a token needs, where it lies, in pieces of at most 2 MB: all but the table
+/// of positions, and of that one row.
 Limit reading(const LanguageModel& model) {
-  const std::vector<Numbers> pieces = pieces_of_token(model);
-  const Dim count = static_cast<Dim>(pieces.size());
+  constexpr Dim most = Dim{1} << 19;
+  std::vector<std::pair<const float*, Dim>> pieces;
+  const float* const positions = model.wpe.weight.value().data();
+  for (const Tensor& weight : parameters(model)) {
+    const float* const numbers = weight.value().data();
+    const Dim size = numbers == positions ? model.sizes.width : weight.size();
+    for (Dim i = 0; i < size; i += most) pieces.emplace_back(numbers + i, std::min(most, size - i));
+  }
   const Dim work = static_cast<Dim>(bytes_of_token(model)) / Dim{sizeof(float)};
-  return {"reading", [model, pieces, count, work] {
+  return {"reading", [model, pieces, work] {
+            const Dim count = std::ssize(pieces);
             Array sums({count});
             float* const to = sums.write();
             kernels::parallel_for(count, work, [&](Dim i) {
-              const Numbers& piece = pieces[static_cast<std::size_t>(i)];
-              to[i] = sum_of_numbers(piece.first, piece.size);
+              const auto& [first, size] = pieces[static_cast<std::size_t>(i)];
+              to[i] = sum_of_numbers(first, size);
             });
           }};
 }
@@ -199,10 +186,6 @@ Tensor drawn(const Shape& shape, std::uint64_t seed) {
   return parameter(random_normal(shape, 0, 1, rng));
 }
 
-Indices random_ids(Dim batch, Dim time, Dim vocab, Rng& rng) {
-  return {{batch, time}, random_tokens(batch * time, vocab, rng)};
-}
-
 // Forward and backward with a fixed cotangent.
 std::function<void()> both_ways(const std::vector<Tensor>& inputs, const Array& dy,
                                 const std::function<Tensor()>& f) {
@@ -220,11 +203,13 @@ std::vector<Row> step_row(const LanguageModelSizes& sizes, Dim batch, std::int64
   const std::vector<Tensor> learned = parameters(model);
   AdamW optimizer(learned, {.rate = 1e-3, .beta2 = 0.99, .decay = 0.1});
   const double flops = operations_of_step(sizes, as_double(batch));
+  const auto random_ids = [&]() -> Indices {
+    return {{batch, sizes.context}, random_tokens(batch * sizes.context, sizes.vocabulary, rng)};
+  };
   return measured(
       {.name = "step", .sizes = sizes_of(sizes, " batch " + std::to_string(batch)), .flops = flops},
       [&] {
-        const Indices ids = random_ids(batch, sizes.context, sizes.vocabulary, rng);
-        const Indices next = random_ids(batch, sizes.context, sizes.vocabulary, rng);
+        const Indices ids = random_ids(), next = random_ids();
         optimizer.zero_grad();
         backward(cross_entropy(model(ids), next));
         clip_gradients(learned, 1);
@@ -368,37 +353,13 @@ constexpr std::int64_t largest_size = 1 << 20;  // of one size
 constexpr double most_numbers = 1 << 29;        // of all arrays together: 2 GB of floats
 const std::vector<std::string> op_names{"softmax", "layernorm", "gelu", "gelu_tanh"};
 const std::vector<std::string> gemm_kinds{"NN", "NT", "TN"};
-constexpr const char* kinds =
-    "step LAYERS HEADS WIDTH CONTEXT BATCH VOCAB, generate LAYERS HEADS WIDTH CONTEXT VOCAB, "
-    "gemm M N K [NN|NT|TN], attention B H T D, cross B H QUERIES KEYS D, op NAME ROWS COLS, "
-    "overhead";
-
-// The table of options, which set these variables.
-support::Options bench_options(std::int64_t& steps, bool& json) {
-  support::Options options("fledge bench",
-                           "Measures how fast this machine trains, beside its limits.");
-  options.arguments("WHAT", 0, 7);
-  options.threads();
-  options.add("--steps", "N", steps,
-              "steps or tokens to measure; 0: about 1 s of steps, 3 s of tokens", {0, 1e6});
-  options.add("--json", "", json, "one array of objects on stdout instead of the table");
-  options.example("fledge bench", "a table of all");
-  options.example("fledge bench step 6 6 384 256 8 65",
-                  "a training step: layers, heads, width, context, batch, vocabulary");
-  options.example("fledge bench generate 12 12 768 1024 50257",
-                  "tokens a second, beside the speed of memory; no batch");
-  options.example("fledge bench gemm 512 512 512",
-                  "one matrix product: rows, columns, terms of a sum");
-  options.example("fledge bench gemm 768 128 512 NT", "NT: B is transposed; TN: A is");
-  options.example("fledge bench attention 1 8 4096 64", "batch, heads, tokens, width of a head");
-  options.example("fledge bench cross 1 8 512 4096 64", "batch, heads, queries, keys, width");
-  options.example("fledge bench op softmax 4096 1024", "or layernorm, gelu, gelu_tanh");
-  options.example("fledge bench overhead", "nanoseconds per recorded op");
-  return options;
-}
 
 [[noreturn]] void refuse_words(const std::string& problem) {
-  support::refuse_usage(problem, std::string("use: ") + kinds);
+  support::refuse_usage(
+      problem,
+      "use: step LAYERS HEADS WIDTH CONTEXT BATCH VOCAB, generate LAYERS HEADS WIDTH CONTEXT VOCAB, "
+      "gemm M N K [NN|NT|TN], attention B H T D, cross B H QUERIES KEYS D, op NAME ROWS COLS, "
+      "overhead");
 }
 
 // The sizes behind the first word, which names what is measured.
@@ -415,11 +376,6 @@ Sizes sizes_after(const std::vector<std::string>& words, std::size_t count) {
       refuse_words("a size must be " + rule + ": got " + support::quoted(words[i + 1]));
   }
   return sizes;
-}
-
-void require_memory(double numbers) {
-  if (numbers > most_numbers)
-    support::refuse_usage("sizes like these need more than 2 GB of memory", "use smaller sizes");
 }
 
 /// LAYERS HEADS WIDTH CONTEXT, for a step BATCH, and VOCAB.
@@ -454,10 +410,7 @@ const std::vector<SizedKind> sized_kinds{
      },
      [](const Sizes& n, const Beside& beside) { return generate_rows(model_of(n), beside.steps); }},
     {"gemm", 3, [](const auto& n) { return n[0] * n[1] + n[0] * n[2] + n[1] * n[2]; },
-     [](const Sizes& n, const Beside& beside) {
-       const std::string layout = beside.word.empty() ? "NN" : beside.word;
-       return gemm_row(n[0], n[1], n[2], layout);
-     }},
+     [](const Sizes& n, const Beside& beside) { return gemm_row(n[0], n[1], n[2], beside.word); }},
     {"attention", 4, [](const auto& n) { return 11 * n[0] * n[1] * n[2] * n[3]; },
      [](const Sizes& n, const Beside&) { return attention_row(n[0], n[1], n[2], n[3]); }},
     {"cross", 5, [](const auto& n) { return n[0] * n[1] * n[4] * (6 * n[2] + 6 * n[3]); },
@@ -496,11 +449,13 @@ Work sized_work(const std::vector<std::string>& words, std::int64_t steps) {
     std::vector<std::string> sizes_alone = words;
     Beside beside{.steps = steps};
     if (what == "op") beside.word = first, sizes_alone.erase(sizes_alone.begin() + 1);
+    if (what == "gemm") beside.word = gemm_kinds[0];
     if (what == "gemm" && support::is_one_of(words.back(), gemm_kinds))
       beside.word = words.back(), sizes_alone.pop_back();
     const Sizes n = sizes_after(sizes_alone, count);
     if (what == "step" || what == "generate") require_usable_model(model_of(n), what == "generate");
-    require_memory(numbers({n.begin(), n.end()}));
+    if (numbers({n.begin(), n.end()}) > most_numbers)
+      support::refuse_usage("sizes like these need more than 2 GB of memory", "use smaller sizes");
     return [n, beside, measure = measure] { return measure(n, beside); };
   }
   const std::string meant = support::closest(what, names);
@@ -522,15 +477,6 @@ std::vector<Work> everything(std::int64_t steps) {
         "op gelu 4096 1024", "op gelu_tanh 4096 1024", "overhead"})
     list.push_back(sized_work(support::split(words, ' '), steps));
   return list;
-}
-
-std::vector<Work> work_of(const support::Options& options, std::int64_t steps) {
-  const std::vector<std::string>& words = options.arguments();
-  if (words.empty()) return everything(steps);
-  if (options.given().contains("--steps") && words[0] != "step" && words[0] != "generate")
-    support::refuse_usage("--steps says nothing about " + support::quoted(words[0]),
-                          "leave it out, or measure a step");
-  return {sized_work(words, steps)};
 }
 
 constexpr int table_columns = 80;
@@ -555,10 +501,6 @@ void print_now(const std::string& text) {
 double rate(const Row& row, double seconds) {
   return (row.flops > 0 ? row.flops : row.bytes) / seconds * 1e-9;
 }
-
-constexpr const char* table_title =
-    "                                   time       best          share  of\n"
-    "what                      best   median    GFLOP/s   best  median  the limit\n";
 
 /// Below the title: columns have fixed widths, because a line is printed before the next row is
 /// known. A wide name has a line of its own.
@@ -621,7 +563,9 @@ Json row_json(const Row& row) {
 /// soon as it is known.
 void print_table(const std::vector<Work>& list) {
   const support::Paint paint{support::colour_wanted(stdout)};
-  print_now(paint.bold(table_title));
+  print_now(
+      paint.bold("                                   time       best          share  of\n"
+                 "what                      best   median    GFLOP/s   best  median  the limit\n"));
   double peak_mb = 0, gflops = 0;
   bool has_step = false;
   std::string below;
@@ -646,9 +590,32 @@ void print_table(const std::vector<Work>& list) {
 int bench_command(int argc, char** argv) {
   std::int64_t steps = 0;
   bool json = false;
-  support::Options options = bench_options(steps, json);
+  support::Options options("fledge bench",
+                           "Measures how fast this machine trains, beside its limits.");
+  options.arguments("WHAT", 0, 7);
+  options.threads();
+  options.add("--steps", "N", steps,
+              "steps or tokens to measure; 0: about 1 s of steps, 3 s of tokens", {0, 1e6});
+  options.add("--json", "", json, "one array of objects on stdout instead of the table");
+  options.example("fledge bench", "a table of all");
+  options.example("fledge bench step 6 6 384 256 8 65",
+                  "a training step: layers, heads, width, context, batch, vocabulary");
+  options.example("fledge bench generate 12 12 768 1024 50257",
+                  "tokens a second, beside the speed of memory; no batch");
+  options.example("fledge bench gemm 512 512 512",
+                  "one matrix product: rows, columns, terms of a sum");
+  options.example("fledge bench gemm 768 128 512 NT", "NT: B is transposed; TN: A is");
+  options.example("fledge bench attention 1 8 4096 64", "batch, heads, tokens, width of a head");
+  options.example("fledge bench cross 1 8 512 4096 64", "batch, heads, queries, keys, width");
+  options.example("fledge bench op softmax 4096 1024", "or layernorm, gelu, gelu_tanh");
+  options.example("fledge bench overhead", "nanoseconds per recorded op");
   options.parse(argc, argv);
-  const std::vector<Work> list = work_of(options, steps);
+  const std::vector<std::string>& words = options.arguments();
+  if (options.given().contains("--steps") && !words.empty() && words[0] != "step" &&
+      words[0] != "generate")
+    support::refuse_usage("--steps says nothing about " + support::quoted(words[0]),
+                          "leave it out, or measure a step");
+  const auto list = words.empty() ? everything(steps) : std::vector{sized_work(words, steps)};
   if (!json) {
     print_table(list);
     return 0;
