@@ -5,12 +5,9 @@
 // computed.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "examples/support/drawn.h"
 #include "nn/gpt/decoder.h"
+#include "nn/io/json.h"
 #include "nn/text/tokenizer.h"
 
 namespace fledge {

@@ -291,17 +291,6 @@ struct Why {
   }
 };
 
-// weights (H, 1, T): of the last position.
-Why::Head head_of(const Array& weights, Dim layer, Dim head) {
-  Why::Head found{layer, head, {}};
-  for (Dim index = weights.dim(2) - 1; index >= 0; --index)
-    found.most.push_back({static_cast<std::size_t>(index), value_of(weights.at({head, 0, index}))});
-  std::stable_sort(found.most.begin(), found.most.end(),
-                   [](const Why::Look& a, const Why::Look& b) { return a.weight > b.weight; });
-  found.most.resize(std::min(shown_looks, found.most.size()));
-  return found;
-}
-
 /// The first of the drawn tokens of `word`. With other tokens than words: the token that has the
 /// first byte of the word. None when the word was not drawn.
 std::optional<std::size_t> where_drawn(const Tokenizer& tokenizer, const std::vector<Dim>& drawn,
@@ -331,17 +320,19 @@ Why why_drawn(const TrainedModel& trained, const std::string& word, std::vector<
   Why why{word, true, token, std::move(read), begin, {}, std::move(left_out)};
   Decoder decoder(model);  // its pass over this window has the same bits
   decoder.read(why.read);
-  const std::vector<Array> weights = decoder.attention(1);
-  for (std::size_t layer = 0; layer < weights.size(); ++layer)
-    for (Dim head = 0; head < model.sizes.heads; ++head)
-      why.heads.push_back(head_of(weights[layer], static_cast<Dim>(layer), head));
+  Dim layer = 0;
+  for (const Array& weights : decoder.attention(1)) {  // (H, 1, T): of the last position
+    for (Dim head = 0; head < model.sizes.heads; ++head) {
+      std::vector<Why::Look>& most = why.heads.emplace_back(Why::Head{layer, head, {}}).most;
+      for (Dim index = weights.dim(2) - 1; index >= 0; --index)
+        most.push_back({static_cast<std::size_t>(index), value_of(weights.at({head, 0, index}))});
+      std::stable_sort(most.begin(), most.end(),
+                       [](const auto& a, const auto& b) { return a.weight > b.weight; });
+      most.resize(std::min(shown_looks, most.size()));
+    }
+    ++layer;
+  }
   return why;
-}
-
-/// The text that a token adds after another token; before < 0: at the beginning.
-std::string piece_of(const Tokenizer& tokenizer, Dim token, Dim before) {
-  if (before < 0) return tokenizer.decode({token});
-  return tokenizer.decode({before, token}).substr(tokenizer.decode({before}).size());
 }
 
 /// The text and the position of a token that was read.
@@ -493,12 +484,14 @@ Sample sample_of(const Task& task, Rng rng) {
       sample.steps.push_back(drawn_token(logits, config.choice, token, sample.read));
       if (!config.json) put(probabilities_text(sample.steps.back(), task));
     }
-    const bool joins = task.is_prompt || !sample.seen.empty();
-    const Dim before = joins ? sample.ids.back() : -1;
+    std::vector<Dim> last_two;  // the token before this one, if any, then this one
+    if (task.is_prompt || !sample.seen.empty()) last_two.push_back(sample.ids.back());
+    const std::size_t known = task.tokenizer.decode(last_two).size();
+    last_two.push_back(token);
     sample.ids.push_back(token);
     sample.seen.push_back(decoder.length());
     const std::size_t searched = sample.text.size();
-    sample.text += piece_of(task.tokenizer, token, before);
+    sample.text += task.tokenizer.decode(last_two).substr(known);
     const std::size_t first = searched - std::min(searched, stop.size());
     const std::size_t end = stop.empty() ? std::string::npos : sample.text.find(stop, first);
     const bool goes_on = end == std::string::npos;
@@ -557,14 +550,6 @@ std::string attention_text(const Task& task, const Sample& sample) {
          (heads.size() == 1 ? "" : task.paragraph("--layer N --head N shows one head large."));
 }
 
-/// Of the tokens that were drawn.
-std::string surprise_text(const Sample& sample) {
-  double bits = 0;
-  for (const DrawnToken& step : sample.steps) bits -= std::log2(step.drawn.probability);
-  const double mean = bits / static_cast<double>(std::max<std::size_t>(1, sample.steps.size()));
-  return support::formatted("Mean surprise: %.2f bits a token.\n", mean);
-}
-
 Json as_json(const Task& task, const Sample& sample) {
   const GenerateConfig& config = task.config;
   Json::Members members{{"prompt", task.prompt},
@@ -588,7 +573,12 @@ void print(const Task& task, const Sample& sample) {
     std::size_t column = 0;
     if (!task.streams) put(shown(task.prompt + sample.text, task.raw, column));
     if (!(task.prompt + sample.text).ends_with('\n')) put("\n");
-    if (config.probs) put("\n" + surprise_text(sample));
+    if (config.probs) {
+      double bits = 0;
+      for (const DrawnToken& step : sample.steps) bits -= std::log2(step.drawn.probability);
+      const auto drawn = static_cast<double>(std::max<std::size_t>(1, sample.steps.size()));
+      put(support::formatted("\nMean surprise: %.2f bits a token.\n", bits / drawn));
+    }
     if (config.attention) put("\n" + attention_text(task, sample));
     if (sample.why) put("\n" + why_text(*sample.why, task));
   }
