@@ -112,15 +112,6 @@ void require_row(const std::string& row) {
   refuse_name(row, longer != names.end() ? *longer : support::closest(row, names));
 }
 
-/// Throws UsageError for a name that no row of the table has.
-void require_names(const std::vector<std::string>& names) {
-  const std::vector<std::string> known = fledge_dual::gradient_names();
-  for (const std::string& name : names)
-    if (std::none_of(known.begin(), known.end(),
-                     [&](const std::string& row) { return report::is_named(row, name); }))
-      refuse_name(name, support::closest(name, known));
-}
-
 constexpr std::size_t most_paths = 12;  // of those printed
 
 /// "linear:1[0,2]" as row, tensor and index.
@@ -312,7 +303,11 @@ int gradcheck_command(int argc, char** argv) {
     return explain_element(explain, seed, json);
   }
   const std::vector<std::string>& names = options.arguments();
-  require_names(names);
+  const std::vector<std::string> known = fledge_dual::gradient_names();
+  for (const std::string& name : names)
+    if (std::none_of(known.begin(), known.end(),
+                     [&](const std::string& row) { return report::is_named(row, name); }))
+      refuse_name(name, support::closest(name, known));
   if (!against.empty()) {
     if (names.size() != 1)
       support::refuse_usage("--against needs the one op that the program computes",

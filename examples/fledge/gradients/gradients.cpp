@@ -96,12 +96,6 @@ report::CheckRow checked_row(const GradientCase& row, std::uint64_t seed) {
   }
 }
 
-bool is_wanted(const std::string& row, const std::vector<std::string>& names) {
-  return names.empty() || std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-           return report::is_named(row, name);
-         });
-}
-
 /// While it lives, it notes what each rule adds to element j of the gradient of a leaf.
 class UsesOf : public GraphObserver {
  public:
@@ -273,7 +267,10 @@ std::vector<report::CheckRow> check_gradients(const std::vector<std::string>& na
                                               std::uint64_t seed) {
   std::vector<report::CheckRow> rows;
   for (const GradientCase& row : gradient_cases())
-    if (is_wanted(row.name, names)) rows.push_back(checked_row(row, seed));
+    if (names.empty() || std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+          return report::is_named(row.name, name);
+        }))
+      rows.push_back(checked_row(row, seed));
   return rows;
 }
 

@@ -264,11 +264,6 @@ void forecast(Run& run) {
                   run.chosen + formatted(", %.0f MB of memory.", memory));
 }
 
-bool beats_all(double loss, const Baselines& rivals) {
-  const std::vector<double>& tables = rivals.counting;
-  return loss < std::min({rivals.uniform, tables.front(), tables.back()});
-}
-
 // The loss, and those of guessing and of the counting tables beside it.
 std::string loss_report(const std::string& name, double loss, double bits,
                         const Baselines& baselines, const std::string& token) {
@@ -507,7 +502,9 @@ void report_result(Run& run) {
                cheating_report(token));
   else
     screen.say_lines(loss_report(of_loss, shown, bits, run.baselines, token));
-  if (of_held_out && !sees_later_tokens(run) && !beats_all(shown, run.baselines))
+  const std::vector<double>& tables = run.baselines.counting;
+  if (of_held_out && !sees_later_tokens(run) &&
+      !(shown < std::min({run.baselines.uniform, tables.front(), tables.back()})))
     screen.say(why_not_beaten(run, training));
   report_kept(run, best, last);
   report_samples(run, kept);

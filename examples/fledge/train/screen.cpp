@@ -18,13 +18,6 @@ constexpr std::size_t curve_points = 10;
 // Of the plot, and of a terminal that has room for it above the bar.
 constexpr int plot_rows = 12, tall_rows = 36;
 
-/// " 309k tokens/s"
-std::string tokens_text(double tokens_per_second) {
-  if (!(tokens_per_second > 0)) return "";
-  return formatted(tokens_per_second < 10e3 ? " %.1f" : " %.0f", tokens_per_second / 1e3) +
-         "k tokens/s";
-}
-
 // Some of the losses so far, evenly spaced.
 std::vector<double> thinned(const RunCurves::Points& curve) {
   std::size_t every = 1;
@@ -97,7 +90,9 @@ std::string Screen::bar_line(int columns) const {
   std::string drawn = curve.size() > 1 ? " " + support::sparkline(curve, {}, unicode) : "";
   std::string held_out =
       curves_.held_out.empty() ? "" : formatted(" held-out %.3f", curves_.held_out.back().second);
-  std::string tokens = tokens_text(tokens_ * steps_per_second_);
+  const double speed = tokens_ * steps_per_second_ / 1e3;
+  std::string tokens =
+      speed > 0 ? formatted(speed < 10 ? " %.1fk tokens/s" : " %.0fk tokens/s", speed) : "";
   std::string elapsed = " " + clock_text(this->elapsed()) + (left.empty() ? " gone" : " gone,");
   std::string pair = pair_.empty() ? "" : "  " + pair_;
   const auto line = [&] {

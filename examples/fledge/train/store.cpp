@@ -409,8 +409,6 @@ void Store::save(bool is_quick) {
   if (corpus_->valid.size() <= 1 && loss < guessing_loss()) rollback_ = std::move(now);
 }
 
-// The best evaluation becomes the state to go back to if its loss is below ln V. The last state before
-// a number that is not finite does not: its weights give that number whatever the learning rate is.
 void Store::save_if_best() {
   if (!folder_ || notes_.best_step != step()) return;
   Save now = this_save();

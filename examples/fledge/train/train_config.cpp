@@ -153,10 +153,6 @@ constexpr const char* readers[] = {"d6f5763", "5ec600d", "e6fb47a",
                                    "ffa45b0"};  // of versions 4 (and below) to 7
 
 // Names as JSON has them: one as a string ("": the built-in text), several as an array.
-Json saved_names(const std::vector<std::string>& names) {
-  return names.size() > 1 ? Json(names) : Json(names.empty() ? "" : names[0]);
-}
-
 std::vector<std::string> read_names(const JsonValue& json) {
   std::vector<std::string> names;
   if (json.is_array())
@@ -456,13 +452,15 @@ MarkTokens saved_marks(const Tokenizer& tokenizer) {
 
 std::string config_text(const RunConfig& config, const Json::Members& notes) {
   TrainConfig settings = config.settings;
-  const Json::Members own{{"version", version},
-                          {"text", saved_names(config.settings.texts)},
-                          {"text_bytes", config.text_bytes},
-                          {"text_hash", hexadecimal(config.text_hash)},
-                          {"file_bytes", config.settings.file_bytes},
-                          {"run", train_options(settings).saved()},
-                          {"tokenizer", tokenizer_json(config.tokenizer)}};
+  const std::vector<std::string>& texts = settings.texts;
+  const Json::Members own{
+      {"version", version},
+      {"text", texts.size() > 1 ? Json(texts) : Json(texts.empty() ? "" : texts[0])},
+      {"text_bytes", config.text_bytes},
+      {"text_hash", hexadecimal(config.text_hash)},
+      {"file_bytes", config.settings.file_bytes},
+      {"run", train_options(settings).saved()},
+      {"tokenizer", tokenizer_json(config.tokenizer)}};
   Json::Members all = mark_notes(saved_marks(config.tokenizer));
   all.insert(all.end(), notes.begin(), notes.end());
   return config_json(config.settings.sizes, own, all);
