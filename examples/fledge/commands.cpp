@@ -26,18 +26,6 @@ const std::vector<Command>& commands() {
 
 namespace {
 
-const Command& command_named(std::string_view name) {
-  std::vector<std::string> names;
-  for (const Command& command : commands()) {
-    if (command.name == name) return command;
-    names.push_back(command.name);
-  }
-  const std::string meant = support::closest(name, names);
-  support::refuse_usage(
-      name.empty() ? "needs a command" : "unknown command " + support::quoted(name),
-      (meant.empty() ? "" : "did you mean '" + meant + "'? ") + "all commands: fledge --help");
-}
-
 std::string commands_help() {
   std::vector<support::HelpRow> rows;
   for (const Command& command : commands())
@@ -54,13 +42,17 @@ std::string commands_help() {
 
 int run_command(int argc, char** argv) {
   const std::string_view word = argc > 1 ? argv[1] : "";
-  if (word == "--help" || word == "-h")
-    std::fputs(commands_help().c_str(), stdout);
-  else if (word == "--version")
-    std::puts(support::version_of("fledge").c_str());
-  else
-    return command_named(word).run(argc - 1, argv + 1);
-  return 0;
+  if (word == "--help" || word == "-h") throw support::HelpRequest(commands_help());
+  if (word == "--version") throw support::HelpRequest(support::version_of("fledge") + "\n");
+  std::vector<std::string> names;
+  for (const Command& command : commands()) {
+    if (command.name == word) return command.run(argc - 1, argv + 1);
+    names.push_back(command.name);
+  }
+  const std::string meant = support::closest(word, names);
+  support::refuse_usage(
+      word.empty() ? "needs a command" : "unknown command " + support::quoted(word),
+      (meant.empty() ? "" : "did you mean '" + meant + "'? ") + "all commands: fledge --help");
 }
 
 }  // namespace fledge

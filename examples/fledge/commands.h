@@ -17,8 +17,8 @@ struct Command {
 
 const std::vector<Command>& commands();
 
-/// Runs the command that argv[1] names, or prints the text of `fledge --help` or the version.
-/// Throws UsageError, with a suggestion, if there is no such command.
+/// Runs the command that argv[1] names. Throws HelpRequest, with the text of `fledge --help` or the
+/// version, and UsageError, with a suggestion, if there is no such command.
 int run_command(int argc, char** argv);
 
 // Each throws CommandError, with its exit status, for what it cannot use, and UsageError for wrong

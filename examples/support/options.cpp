@@ -63,9 +63,6 @@ std::vector<std::string> words_of_choice(const std::string& argument) {
   return split(std::string_view(argument).substr(0, argument.find(",...")), '|');
 }
 
-Options::Options(std::string program, std::string purpose)
-    : program_(std::move(program)), purpose_(std::move(purpose)) {}
-
 void Options::threads() {
   static std::int64_t count = 1;
   add("--threads", "N", count, "how many threads share the work, at most one per processor",

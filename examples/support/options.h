@@ -141,7 +141,8 @@ std::string help_columns(const std::vector<HelpRow>& rows);
 class Options {
  public:
   /// The program with its subcommand ("birds", "fledge gradcheck") and its purpose in one sentence.
-  Options(std::string program, std::string purpose);
+  Options(std::string program, std::string purpose)
+      : program_(std::move(program)), purpose_(std::move(purpose)) {}
 
   /// The options that follow stand under this title in --help-all, and have this lifetime unless
   /// their row says another.

@@ -88,7 +88,7 @@ int status_of(const std::function<int()>& body) {
     say(command_name, error.what(), error.advice);
     return static_cast<int>(error.status);
   } catch (const fledge::WriteError& error) {
-    say(command_name, error.what(), remedy(error) + "; then try again");
+    say(command_name, error.what(), remedy(error.error_number) + "; then try again");
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {

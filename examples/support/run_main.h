@@ -86,7 +86,6 @@ inline std::string remedy(int error_number) {
       return "remove the cause";
   }
 }
-inline std::string remedy(const fledge::FileError& error) { return remedy(error.error_number); }
 
 /// The body of main(): runs `body` and turns what it throws into a message on stderr and an exit
 /// status: HelpRequest 0, CommandError its own, any other error 1. The message of a WriteError also

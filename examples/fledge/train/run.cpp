@@ -96,8 +96,7 @@ void open_folder(Run& run, const std::string& own_name) {
     begin_folder(run, own_name);
   }
   const std::string where = printable(config.folder());
-  if (!config.save) return;
-  if (run.store.is_over()) return;
+  if (!config.save || run.store.is_over()) return;
   run.screen->say(config.resumes() ? "The run in " + where + " is continued."
                   : !where.empty() ? "This run is saved in " + where + "."
                                    : "Nothing is saved: add -o DIR.");
@@ -462,7 +461,7 @@ int train_command(int argc, char** argv) {
     return train::train(*run);
   } catch (const FileError& error) {  // a problem with writing to the run's folder
     throw support::CommandError(support::Exit::failed, error.what(),
-                                support::remedy(error) +
+                                support::remedy(error.error_number) +
                                     "; then go on with: fledge train --resume " +
                                     support::shell_word(run->config.folder()));
   }
