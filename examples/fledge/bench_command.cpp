@@ -103,8 +103,8 @@ double bytes_of_token(const LanguageModel& model) {
   return static_cast<double>(count_parameters(model) - other_positions) * sizeof(float);
 }
 
-/// Reads every weight that a token needs, where it lies, in pieces of at most 2 MB: all but the table
-/// of positions, and of that one row.
+/// Reads every weight that a token needs, where it lies, in pieces of at most 2 MB: all but the
+/// table of positions, and of that one row.
 Limit reading(const LanguageModel& model) {
   constexpr Dim most = Dim{1} << 19;
   std::vector<std::pair<const float*, Dim>> pieces;
@@ -357,9 +357,9 @@ const std::vector<std::string> gemm_kinds{"NN", "NT", "TN"};
 [[noreturn]] void refuse_words(const std::string& problem) {
   support::refuse_usage(
       problem,
-      "use: step LAYERS HEADS WIDTH CONTEXT BATCH VOCAB, generate LAYERS HEADS WIDTH CONTEXT VOCAB, "
-      "gemm M N K [NN|NT|TN], attention B H T D, cross B H QUERIES KEYS D, op NAME ROWS COLS, "
-      "overhead");
+      "use: step LAYERS HEADS WIDTH CONTEXT BATCH VOCAB, "
+      "generate LAYERS HEADS WIDTH CONTEXT VOCAB, gemm M N K [NN|NT|TN], attention B H T D, "
+      "cross B H QUERIES KEYS D, op NAME ROWS COLS, overhead");
 }
 
 // The sizes behind the first word, which names what is measured.

@@ -26,8 +26,8 @@ class Screen {
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
 
-  /// A message, above the bar, in lines of text_width() columns, all but the first indented; none if
-  /// the text is empty. Users' text in it must be printable.
+  /// A message, above the bar, in lines of text_width() columns, all but the first indented; none
+  /// if the text is empty. Users' text in it must be printable.
   void say(std::string_view text, int indent = 0);
   /// Lines that stay as they are: a picture, or commands to copy.
   void say_lines(std::string_view lines);
