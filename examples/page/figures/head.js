@@ -91,22 +91,6 @@ function choicesOf(names, chosen, onChoose) {
   return element("div", {class: "controls", role: "group"}, all);
 }
 
-// Calls draw(await compute()) for the last change alone, and again if there was another meanwhile.
-function latest(compute, draw) {
-  let running = null, isOld = false;
-  const run = async () => {
-    while (isOld) {
-      isOld = false;
-      const found = await compute();
-      if (!isOld) await draw(found);
-    }
-  };
-  return () => {
-    isOld = true;
-    return running ??= run().catch(reportError).finally(() => { running = null; });
-  };
-}
-
 const identityRows = (n) =>
   Array.from({length: n}, (_, i) => Array.from({length: n}, (_, j) => Number(i === j)));
 
@@ -205,7 +189,7 @@ function headFigure(node, spec) {
     rows.output.set(result);
     rows.output.name.textContent = `${spec.from ? spec.asks[row] : words[row]} gets`;
     if (spec.triangle) drawPath(out.weights[row]);
-    const told = await at.say?.(out, now, result);
+    const told = await Promise.resolve(at.say?.(out, now, result)).catch(reportError);
     if (told) inWords.textContent = told;
   };
   const redraw = latest(() => engine.head(headQuestion(at)), draw);

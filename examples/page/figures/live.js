@@ -58,10 +58,8 @@ function liveFigure(node, spec) {
     place = Number(heads.value);
     redraw();
   }}});
-  const compute = async () =>
-    run && own.look({sentence, hidden: [...hidden], rows: {}, off: []}, -1);
-  const redraw = latest(compute, (look) => {
-    if (!look) return;
+  const redraw = latest(async () =>
+    run && own.look({sentence, hidden: [...hidden], rows: {}, off: []}, -1), (look) => {
     const [layer, head] = [Math.floor(place / run.heads), place % run.heads];
     picture.draw(look, {layer, head, query: look.tokens.length - 1, key: -1, guess: -1, hidden,
       causal: !run.without.includes("mask"), height: 150});

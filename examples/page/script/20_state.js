@@ -31,25 +31,30 @@ function question() {
   return {sentence, hidden: [...hidden], rows, off: [...off]};
 }
 
-let looking = null, isOld = false;
-function refresh() {
-  isOld = true;
-  looking ??= lookAgain().finally(() => { looking = null; });
-  return looking;
+// A function that computes and draws, one call after the other: what is called meanwhile runs once,
+// with the newest state. draw(found, isOld) may ask whether there is a newer state.
+function latest(compute, draw) {
+  let running = null, isOld = false;
+  const run = async () => {
+    while (isOld) {
+      isOld = false;
+      const found = await compute().catch(reportError);
+      if (found && !isOld) await draw(found, () => isOld);
+    }
+  };
+  return () => {
+    isOld = true;
+    return running ??= run().finally(() => { running = null; });
+  };
 }
 
-async function lookAgain() {
-  while (isOld) {
-    isOld = false;
-    const now = await engine.look(question(), state.query).catch(reportError);
-    if (!now || isOld) continue;
-    accept(now);
-    // What fails because the state has changed meanwhile is drawn again.
-    const report = (error) => isOld || reportError(error);
-    for (const {draw, isNear} of parts)
-      if ((isNear || !learning.isOn) && !isOld) await Promise.resolve(draw()).catch(report);
-  }
-}
+const refresh = latest(() => engine.look(question(), state.query), async (now, isOld) => {
+  accept(now);
+  // What fails because the state has changed meanwhile is drawn again.
+  const report = (error) => isOld() || reportError(error);
+  for (const {draw, isNear} of parts)
+    if ((isNear || !learning.isOn) && !isOld()) await Promise.resolve(draw()).catch(report);
+});
 
 function accept(now) {
   seen = now;
