@@ -49,7 +49,6 @@ figures.scalar_tape = figures.same_in_fledge = (node) => {
     "Each node has its value and \u2202, the gradient of y, which comes from the right."), inWords,
   panelOf(inputs, inputs.map((_, i) => ({text: tapeNodes[i][0], min: -3, max: 3, step: 0.05,
     show: (number) => fixed(number, 2)})), redraw));
-  redraw();
 };
 
 // b = a + a, c = b + b: the reader clicks the nodes in the order in which backward visits them.
@@ -137,7 +136,6 @@ figures.gradient_check = (node) => {
   };
   node.append(plot.node, inWords, panelOf(at, {power: {text: "length of the step", min: -12,
     max: -1, step: 1, show: (power) => tenTo(-power)}}, show));
-  show();
 };
 
 // Bars of numbers that follow from a size, a power of 2.
@@ -150,7 +148,6 @@ function barsFigure(node, range, power, rows) {
   };
   node.append(list, panelOf(at, {power: {...range, step: 1,
     show: (power) => thousands(2 ** power)}}, redraw));
-  redraw();
 }
 
 const shortCount = (number) => {
@@ -207,5 +204,4 @@ figures.dropout_and_cache = (node) => {
     return [["products without a cache", n * C * C + pairs * (2 * C * C + 2 * C)],
       ["products with a cache", 3 * n * C * C + pairs * 2 * C]];
   });
-  restart();
 };

@@ -50,8 +50,9 @@ function vectorBars(name, ink, {parts = [], limit = 2, onInput} = {}) {
   return {node, set};
 }
 
-// The controls of a figure, which set at[name]: a text is a switch, {text, min, max, step, show} is
-// a slider. What else it has stands before them.
+// The controls of a figure, which set at[name]: a text is a switch, a list of names a choice of one
+// (at[name] is its number), {text, min, max, step, show} a slider. What else it has stands before
+// them. redraw() is called here for the first time, and after each change.
 function panelOf(at, controls, redraw, ...more) {
   const set = (name, value) => {
     at[name] = value;
@@ -59,6 +60,7 @@ function panelOf(at, controls, redraw, ...more) {
   };
   const control = ([name, one]) => {
     if (typeof one === "string") return checkOf(one, at[name], (isOn) => set(name, isOn));
+    if (Array.isArray(one)) return choicesOf(one, at[name], (i) => set(name, i));
     const {text, show = String, ...range} = one, said = element("output", {}, show(at[name]));
     const input = element("input", {type: "range", ...range, value: at[name], "aria-label": text,
       on: {input: () => {
@@ -68,6 +70,7 @@ function panelOf(at, controls, redraw, ...more) {
       }}});
     return element("label", {class: "slide"}, element("span", {}, text), input, said);
   };
+  redraw();
   return element("div", {class: "figure-controls"}, more,
     Object.entries(controls ?? {}).map(control));
 }
@@ -241,5 +244,4 @@ function headFigure(node, spec) {
   node.append(...[asks, track ? element("div", {class: "two"}, top, track) : null,
     element("div", {class: isWide && !track ? "two" : ""}, track ? null : top, box), inWords,
     panelOf(at, spec.controls, redraw, controls)].filter(Boolean));
-  redraw();
 }

@@ -42,12 +42,14 @@ const liveSpecs = {
 function liveFigure(node, spec) {
   const {texts = {}, settings = {}, sentences, off = [], sizes = {}} = spec;
   const own = makeEngine(), hidden = new Set(), runs = [];
-  const at = Object.fromEntries(Object.entries(sizes).map(([name, all]) => [name, all.length - 1]));
+  const at = {text: 0,
+    ...Object.fromEntries(Object.entries(sizes).map(([name, all]) => [name, all.length - 1]))};
+  const names = Object.keys(texts);
+  const text = () => (spec.text ?? texts[names[at.text]] ?? (() => page.text))();
   const without = () => off.filter((name) => at[name]);
   const chosen = () =>
     Object.fromEntries(Object.entries(sizes).map(([name, all]) => [name, all[at[name]]]));
   let run = null, sentence = sentences[0], place = 0, turn = 0;
-  let text = spec.text ?? Object.values(texts)[0] ?? (() => page.text);
   const picture = makeStage("live-stage", (j) => {
     if (!hidden.delete(j)) hidden.add(j);
     redraw();
@@ -60,7 +62,7 @@ function liveFigure(node, spec) {
   }}});
   const redraw = latest(async () =>
     run && own.look({sentence, hidden: [...hidden], rows: {}, off: []}, -1), (look) => {
-    const [layer, head] = [Math.floor(place / run.heads), place % run.heads];
+    const {layer, head} = allHeads(run)[place];
     picture.draw(look, {layer, head, query: look.tokens.length - 1, key: -1, guess: -1, hidden,
       causal: !run.without.includes("mask"), height: 150});
     next.draw(look, look.tokens.length - 1);
@@ -69,8 +71,7 @@ function liveFigure(node, spec) {
     run = await own.begin(text(),
       {...page.settings, ...settings, ...chosen(), without: without()});
     place = run.layers * run.heads - 1;
-    heads.replaceChildren(...Array.from({length: place + 1}, (_, i) => element("option", {value: i},
-      `layer ${1 + Math.floor(i / run.heads)}, head ${1 + i % run.heads}`)));
+    heads.replaceChildren(...allHeads(run).map(({name}, i) => element("option", {value: i}, name)));
     heads.value = place;
     heads.hidden = place === 0;
     told.textContent = `${thousands(run.count)} random numbers. It has learned nothing yet.`;
@@ -85,10 +86,9 @@ function liveFigure(node, spec) {
     const mine = turn += 1, isOn = train.textContent === "Stop";
     train.textContent = isOn ? "Train" : "Stop";
     if (isOn) return;
-    const names = [...Object.keys(texts).filter((name) => texts[name] === text),
-      ...without().map((name) => "without " + name),
-      ...Object.entries(chosen()).map(([name, value]) => `${name} ${value}`)];
-    const one = {name: names.join(", ") || "whole", losses: [], bar: barRow("", 0, "")};
+    const parts = [names[at.text], ...without().map((name) => "without " + name),
+      ...Object.entries(chosen()).map(([name, value]) => `${name} ${value}`)].filter(Boolean);
+    const one = {name: parts.join(", ") || "whole", losses: [], bar: barRow("", 0, "")};
     if (runs.push(one) > 8) runs.shift();
     try {
       await begin();
@@ -115,14 +115,11 @@ function liveFigure(node, spec) {
     redraw();
   }), element("div", {class: "figure"}, picture.node, next.node),
   element("p", {class: "caption"}, "A click on a word hides it."), told,
-  panelOf(at, {...Object.fromEntries(off.map((name) => [name, `without ${removable[name]}`])),
+  panelOf(at, {...(names.length > 0 && {text: names}),
+    ...Object.fromEntries(off.map((name) => [name, `without ${removable[name]}`])),
     ...Object.fromEntries(Object.entries(sizes).map(([name, all]) => [name, {text: name, min: 0,
-      max: all.length - 1, step: 1, show: (i) => String(all[i])}]))}, change, train, heads,
-  Object.keys(texts).length > 0 && choicesOf(Object.keys(texts), 0, (i) => {
-    text = Object.values(texts)[i];
-    change();
-  })), bars);
-  begin().catch(reportError);
+      max: all.length - 1, step: 1, show: (i) => String(all[i])}]))}, change, train, heads),
+  bars);
   return () => {
     turn += 1;
     own.end();

@@ -54,7 +54,6 @@ figures.softmax = (node) => {
   node.append(element("div", {class: "two"}, scores.node, largest.node), inWords,
     panelOf(at, {power: {text: "numbers in a key, d", min: 0, max: 10, step: 1,
       show: (power) => String(2 ** power)}, scale: "divide scores by \u221ad"}, redraw));
-  redraw();
 };
 
 // Scores become weights in the engine: a draw is a query, and the keys are the identity matrix.
@@ -82,7 +81,6 @@ figures.noisy_keys = (node) => {
   });
   node.append(element("div", {class: "two"}, one.node, two.node), inWords, panelOf(at, {variance:
     {text: "variance of a key's length", min: 0, max: 1, step: 0.01}}, redraw));
-  redraw();
 };
 
 // A point of an SVG picture that a pointer drags and arrow keys move: onMove(x, y) in its units.
@@ -146,7 +144,6 @@ figures.why_q_and_k = (node) => {
   });
   node.append(element("div", {class: "two"}, svg, element("div", {}, inWords, list,
     panelOf(at, {isOne: "one matrix: a key is the query itself"}, redraw))));
-  redraw();
 };
 
 // XOR from c1·a + c2·b + c0, and with what two numbers of an MLP add.
@@ -167,7 +164,6 @@ figures.attention_and_mlp = (node) => {
   node.append(element("ol", {class: "bars ladder"}, rows.map((row) => row.node)), inWords,
     panelOf(at, {c1: {text: "c1, for a", ...range}, c2: {text: "c2, for b", ...range},
       c0: {text: "c0", ...range}, m: {text: "two numbers of an MLP", ...range, min: 0}}, redraw));
-  redraw();
 };
 
 // "birds walk, cats sleep, birds fly", asked in three ways. Each verb has a number of its own.
@@ -201,11 +197,7 @@ figures.linear_attention = (node) => {
   element("div", {class: "scroll"}, element("table", {class: "head-table"}, ways.map(
     ({name, bars}) => element("tr", {}, element("th", {scope: "row"}, name),
       element("td", {}, bars.node))))), inWords,
-  panelOf(at, {cosine: {text: "cosine of the keys of birds and cats", min: 0, max: 0.95,
-    step: 0.05, show: (number) => fixed(number, 2)}}, redraw,
-  choicesOf(["ask for birds", "ask for cats"], 0, (i) => {
-    at.asked = i;
-    redraw();
-  })));
-  redraw();
+  panelOf(at, {asked: ["ask for birds", "ask for cats"],
+    cosine: {text: "cosine of the keys of birds and cats", min: 0, max: 0.95, step: 0.05,
+      show: (number) => fixed(number, 2)}}, redraw));
 };

@@ -113,9 +113,9 @@ async function readSentence(text, isDone) {
   }
 }
 
-function allHeads() {
-  return Array.from({length: model.layers * model.heads}, (_, i) => {
-    const layer = Math.floor(i / model.heads), head = i % model.heads;
+function allHeads({layers, heads} = model) {
+  return Array.from({length: layers * heads}, (_, i) => {
+    const layer = Math.floor(i / heads), head = i % heads;
     return {layer, head, at: layer + "," + head, name: `layer ${layer + 1}, head ${head + 1}`};
   });
 }
