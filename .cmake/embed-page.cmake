@@ -3,40 +3,21 @@
 # after what the terms of a page mean, by FOLDER/../GLOSSARY.md; and MODULE, the engine as
 # WebAssembly, compressed and in base64, if this file is there.
 
-# "sha256-…" of a text, in base64 as a Content-Security-Policy has it.
+# The bytes of the SHA-256 of a text, as they stand in a C++ literal.
 function(hash_of text result)
   string(SHA256 hex "${text}")
-  set(digits "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-  set(base64 "")
-  # 64 hexadecimal digits are 10 groups of 6, each four digits of base64, and 4 more with padding.
-  foreach(group RANGE 0 9)
-    math(EXPR at "6 * ${group}")
-    string(SUBSTRING "${hex}" ${at} 6 six)
-    foreach(shift 18 12 6 0)
-      math(EXPR digit "(0x${six} >> ${shift}) & 63")
-      string(SUBSTRING "${digits}" ${digit} 1 letter)
-      string(APPEND base64 "${letter}")
-    endforeach()
-  endforeach()
-  string(SUBSTRING "${hex}" 60 4 four)
-  foreach(shift 10 4)
-    math(EXPR digit "(0x${four} >> ${shift}) & 63")
-    string(SUBSTRING "${digits}" ${digit} 1 letter)
-    string(APPEND base64 "${letter}")
-  endforeach()
-  math(EXPR digit "(0x${four} << 2) & 63")
-  string(SUBSTRING "${digits}" ${digit} 1 letter)
-  set(${result} "sha256-${base64}${letter}=" PARENT_SCOPE)
+  string(REGEX REPLACE "(..)" "\\\\x\\1" bytes "${hex}")
+  set(${result} "${bytes}" PARENT_SCOPE)
 endfunction()
 
-# A text as C++ literals of a few thousand bytes each: one has at most 65,536.
+# A text as a sum of C++ literals of a few thousand bytes each: one has at most 65,536.
 function(literals_of text result)
   string(LENGTH "${text}" length)
   set(literals "")
   set(at 0)
   while(at LESS length)
     string(SUBSTRING "${text}" ${at} 8000 piece)
-    string(APPEND literals "    R\"fledge(${piece})fledge\",\n")
+    string(APPEND literals "\n    + R\"fledge(${piece})fledge\"")
     math(EXPR at "${at} + 8000")
   endwhile()
   set(${result} "${literals}" PARENT_SCOPE)
@@ -56,13 +37,9 @@ foreach(term query key score softmax "causal mask" embedding loss floor gradient
   string(APPEND script "\"${term}\":\"${CMAKE_MATCH_1}\",")
 endforeach()
 string(APPEND script "};\n")
-set(files "")
-foreach(part script figures)
-  file(GLOB some ${FOLDER}/${part}/*.js)
-  list(SORT some)
-  list(APPEND files ${some})
-endforeach()
-foreach(file IN LISTS files)
+file(GLOB scripts ${FOLDER}/script/*.js)  # GLOB sorts
+file(GLOB figures ${FOLDER}/figures/*.js)
+foreach(file IN LISTS scripts figures)
   file(READ ${file} text)
   string(APPEND script "${text}")
 endforeach()
@@ -81,28 +58,16 @@ if(EXISTS "${MODULE}")
 endif()
 literals_of("${module}" module_literals)
 file(WRITE ${OUT} "// Made from examples/page and examples/GLOSSARY.md: see page_file.h.
-#include <initializer_list>
-#include <string>
-#include <string_view>
+#include \"examples/page/base64.h\"
+#include \"examples/page/page_file.h\"
 
 namespace fledge::page {
 
-static std::string joined(std::initializer_list<std::string_view> pieces) {
-  std::string text;
-  for (const std::string_view piece : pieces) text += piece;
-  return text;
-}
-
-extern const std::string style, script, engine_module;
-extern const char *const style_hash, *const script_hash;
-const std::string style = joined({
-${style_literals}});
-const std::string script = joined({
-${script_literals}});
-const char* const style_hash = \"${style_hash}\";
-const char* const script_hash = \"${script_hash}\";
-const std::string engine_module = joined({
-${module_literals}});
+const std::string style = std::string()${style_literals};
+const std::string script = std::string()${script_literals};
+const std::string style_hash = \"sha256-\" + base64(std::string(\"${style_hash}\", 32));
+const std::string script_hash = \"sha256-\" + base64(std::string(\"${script_hash}\", 32));
+const std::string engine_module = std::string()${module_literals};
 
 }  // namespace fledge::page
 ")

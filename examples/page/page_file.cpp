@@ -22,7 +22,7 @@ constexpr std::string_view page_mark = "<!-- a page made by fledge -->";
 
 // The worker of the engine is made from a text of the script itself: trusted type "fledge".
 std::string policy() {
-  return std::string("default-src 'none'; script-src '") + script_hash +
+  return "default-src 'none'; script-src '" + script_hash +
          "' 'wasm-unsafe-eval'; worker-src blob:; style-src '" + style_hash +
          "'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; "
          "trusted-types fledge";
@@ -83,11 +83,6 @@ std::string still(const Page& page) {
          "</section>";
 }
 
-fs::path folder_of(const std::string& path) {
-  const fs::path folder = fs::path(path).parent_path();
-  return folder.empty() ? fs::path(".") : folder;
-}
-
 }  // namespace
 
 std::string page_file(const Page& page) {
@@ -115,7 +110,8 @@ void require_place(const std::string& path, bool makes_folder) {
   };
   const std::string a_file = "name a file, such as page.html";
   if (path.ends_with('/')) refuse("it ends with '/', as a folder does", a_file);
-  const fs::path folder = folder_of(path);
+  fs::path folder = fs::path(path).parent_path();
+  if (folder.empty()) folder = ".";
   std::error_code problem;
   const fs::file_status place = fs::status(folder, problem);
   if (place.type() == fs::file_type::not_found && problem != std::errc::not_a_directory) {

@@ -13,9 +13,7 @@ namespace fledge::page {
 
 /// The style and the script as they stand in each page, and their hashes as the policy names them:
 /// "sha256-…". CMake makes them from the files.
-extern const std::string style, script;
-extern const char* const style_hash;
-extern const char* const script_hash;
+extern const std::string style, script, style_hash, script_hash;
 /// fledge.wasm, compressed by gzip, as base64; empty if it was not built. A page is then without
 /// its live part.
 extern const std::string engine_module;
