@@ -1,7 +1,6 @@
 #include "examples/page/engine/head.h"
 
 #include <cmath>
-#include <string>
 #include <vector>
 
 #include "engine/autograd.h"

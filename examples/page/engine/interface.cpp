@@ -62,6 +62,10 @@ std::uint32_t answer(const std::vector<Number>& numbers) {
       std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Number)));
 }
 
+void append(std::vector<float>& list, const Array& array) {
+  list.insert(list.end(), array.data(), array.data() + array.size());
+}
+
 /// A part of what the page has written.
 std::string_view input_part(std::uint32_t begin, std::uint32_t bytes) {
   require<ValueError>(begin <= input.size() && bytes <= input.size() - begin, "page", "needs ",
@@ -273,10 +277,7 @@ std::uint32_t fledge_baselines() {
 
 std::uint32_t fledge_weights() {
   std::vector<float> numbers;
-  for (const Tensor& tensor : parameters(the_run().shown)) {
-    const Array& array = tensor.value();
-    numbers.insert(numbers.end(), array.data(), array.data() + array.size());
-  }
+  for (const Tensor& tensor : parameters(the_run().shown)) append(numbers, tensor.value());
   return answer(numbers);
 }
 

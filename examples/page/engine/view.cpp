@@ -24,8 +24,6 @@ Mask mask_of(const LanguageModel& model, const std::vector<Dim>& hidden, Dim T) 
   return model.mask() & custom(T, T, std::move(visible));
 }
 
-bool is_of(const HeadOfLayer& at, Dim layer) { return at.layer == layer; }
-
 View::Layer look(const Block& block, const Tensor& x, const Mask& mask, Dim index,
                  const Changes& changes) {
   const Attention& attn = block.attn;
@@ -40,32 +38,30 @@ View::Layer look(const Block& block, const Tensor& x, const Mask& mask, Dim inde
   l.v = split_heads(keys_of_heads(qkv[2], attn.heads), H);
   l.scores = attention_scores(l.q, l.k, mask) * (1 / std::sqrt(static_cast<double>(l.q.dim(-1))));
 
-  Array nudge = Array::zeros(square);
-  bool has_nudge = false;
-  for (const auto& [at, query, key, by] : changes.nudges)
-    if (is_of(at, index)) {
-      nudge.write()[(at.head * T + query) * T + key] += Real(by);
-      has_nudge = true;
-    }
-  if (has_nudge) l.scores = l.scores + Tensor(nudge);
+  if (!changes.nudges.empty()) {
+    Array nudge = Array::zeros(square);
+    for (const auto& [at, query, key, by] : changes.nudges)
+      if (at.layer == index) nudge.write()[(at.head * T + query) * T + key] += Real(by);
+    l.scores = l.scores + Tensor(nudge);
+  }
   l.weights =
       attn.sink.exists() ? softmax_with_sink(l.scores, mask, attn.sink) : softmax(l.scores, mask);
 
-  Array chosen = Array::zeros(square), rows = Array::zeros(square);
-  bool has_row = false;
-  for (const auto& [at, query, weights] : changes.rows)
-    if (is_of(at, index)) {
-      const Dim first = (at.head * T + query) * T;
-      std::fill_n(chosen.write() + first, T, Real(1));
-      std::transform(weights.begin(), weights.end(), rows.write() + first,
-                     [](double weight) { return Real(weight); });
-      has_row = true;
-    }
-  if (has_row) l.weights = where(chosen, Tensor(rows), l.weights);
+  if (!changes.rows.empty()) {
+    Array chosen = Array::zeros(square), rows = Array::zeros(square);
+    for (const auto& [at, query, weights] : changes.rows)
+      if (at.layer == index) {
+        const Dim first = (at.head * T + query) * T;
+        std::fill_n(chosen.write() + first, T, Real(1));
+        std::transform(weights.begin(), weights.end(), rows.write() + first,
+                       [](double weight) { return Real(weight); });
+      }
+    l.weights = where(chosen, Tensor(rows), l.weights);
+  }
 
   l.mixed = weighted_sum(l.weights, l.v, mask);
   for (const HeadOfLayer& at : changes.off)
-    if (is_of(at, index)) {
+    if (at.layer == index) {
       Array on = Array::ones({1, H, 1, 1});
       on.write()[at.head] = Real(0);
       l.mixed = l.mixed * Tensor(on);
@@ -140,10 +136,6 @@ Json cell_json(const LanguageModel& model, const View& view, Dim layer, Dim head
                        {"v", v},
                        {"part", part},
                        {"output", row_of(l.mixed.value(), of_query)}});
-}
-
-void append(std::vector<float>& list, const Array& array) {
-  list.insert(list.end(), array.data(), array.data() + array.size());
 }
 
 }  // namespace fledge

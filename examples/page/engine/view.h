@@ -53,7 +53,4 @@ Tensor sentence_loss(const LanguageModel& model, const View& view, const std::ve
 Json cell_json(const LanguageModel& model, const View& view, Dim layer, Dim head, Dim query,
                Dim key);
 
-/// Adds the numbers of an array to a list.
-void append(std::vector<float>& list, const Array& array);
-
 }  // namespace fledge
