@@ -75,9 +75,9 @@ size:
 build:
 	$(built) installed
 
-gradcheck:
+gradcheck bench:
 	$(built) fledge_command
-	@$(BUILD)/fledge gradcheck $(ARGS)
+	@$(BUILD)/fledge $@ $(ARGS)
 
 lesson:
 	$(need) && .ci/read $(BUILD) "$(OPTIONS)" $(N)
@@ -108,10 +108,6 @@ exercises:
 	  { echo "An answer does not compile: look at the first 'error:' above." >&2; exit 1; }
 	@$(BUILD)/exercises $(N) $(if $(HINT),--hint $(HINT)) || [ $$? -eq 1 ]
 
-bench:
-	$(built) fledge_command
-	@$(BUILD)/fledge bench $(ARGS)
-
 planted:
 	$(need) catch2 && tests/planted/plant.sh $(ARGS)
 
@@ -133,15 +129,11 @@ faults:
 	$(built_tests) faults
 	@$(BUILD)/tests/faults $(ARGS)
 
-# Without Chromium the script stops with exit status 77 and says so.
-page-test:
-	$(need) catch2 && .ci/page-test $(BUILD) "$(TEST_OPTIONS)" $(ARGS)
+# Without Chromium, PyTorch, or the programs and libraries of peers these scripts say so and stop with
+# exit status 77.
+page-test parity:
+	$(need) catch2 && .ci/$@ $(BUILD) "$(TEST_OPTIONS)" $(ARGS)
 
-# Without PyTorch the script stops with exit status 77 and says so.
-parity:
-	$(need) catch2 && .ci/parity $(BUILD) "$(TEST_OPTIONS)"
-
-# Without the folder PEERS of their programs, or without both libraries: exit status 77.
 peers:
 	$(need) && .ci/peers $(BUILD) "$(OPTIONS)" $(PEERS) $(ARGS)
 
