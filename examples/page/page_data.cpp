@@ -104,16 +104,14 @@ Json::Members snapshot_event(const LanguageModel& model, std::int64_t step) {
 }
 
 void read_events(const std::vector<std::string>& lines, Dim parameters, Page& page) {
-  std::int64_t number = 0;
-  for (const std::string& line : lines) {
-    ++number;
-    if (line.empty()) continue;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].empty()) continue;
     constexpr std::string_view first = "line 1,";
     try {
-      read_event(read_json(line), parameters, page);
+      read_event(read_json(lines[i]), parameters, page);
     } catch (const FormatError& error) {
       const std::string what = error.what();
-      throw FormatError("line " + std::to_string(number) +
+      throw FormatError("line " + std::to_string(i + 1) +
                         (what.starts_with(first) ? what.substr(first.size() - 1) : ": " + what));
     }
   }

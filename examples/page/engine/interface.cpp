@@ -268,11 +268,9 @@ std::uint32_t fledge_baselines() {
   const TokenText& test = corpus.valid.size() > 0 ? corpus.valid : corpus.train;
   const Dim V = corpus.tokenizer.size();
   const int history = best_history(corpus.train, V, 8);
-  std::optional<double> floor;
-  if (test.documents() > 0) floor = least_loss(test);
   return answer(Json::object({{"guessing", std::log(static_cast<double>(V))},
                               {"tables", ngram_losses(corpus.train, test, V, history)},
-                              {"floor", floor}}));
+                              {"floor", test.documents() > 0 ? Json(least_loss(test)) : Json()}}));
 }
 
 std::uint32_t fledge_weights() {
