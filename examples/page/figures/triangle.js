@@ -48,7 +48,7 @@ function triangleBack(words) {
       {class: "corner", "text-anchor": ["middle", "start", "end"][j]}))];
 }
 
-function trianglePart() {
+figures.worked_example = (node) => {
   const inWords = element("p", {class: "in-words", "aria-live": "polite"});
   const items = goals.map(([text]) => element("li", {}, text));
   const svg = svgElement("svg", {viewBox: "0 0 560 480", class: "triangle", role: "group",
@@ -68,12 +68,10 @@ function trianglePart() {
 
   setRow([1 / 3, 1 / 3, 1 / 3]);
   const named = birdWords.map((word, j) => `${word} ${vectorText(birdVectors[j], 1)}`);
-  return element("div", {id: "triangle"},
+  node.append(element("div", {id: "triangle"},
     prose(`Take three invented vectors: ${named.join(", ")}. A row of attention has three ` +
       "shares that add up to 1: a point in this triangle. In a corner, walk looks at one word " +
       "only. On a dashed line the product of its new vector with that of birds stays the same."),
     element("div", {class: "two"}, svg, element("div", {}, inWords,
-      element("h3", {}, "Drag the point until"), element("ol", {id: "goals"}, items))));
-}
-
-figures.worked_example = (node) => node.append(trianglePart());
+      element("h3", {}, "Drag the point until"), element("ol", {id: "goals"}, items)))));
+};

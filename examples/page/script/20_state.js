@@ -14,8 +14,8 @@ const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 // How many steps a run takes between two pictures of it; with little motion there are few.
 const stepsAtOnce = ({steps}) => Math.max(1, Math.round(steps / (isCalm ? 24 : 100)));
 
-// The part is drawn after each look; with a node, while the model learns, only if this is near the
-// window.
+// The part is drawn after each look; with a node, which comes back, while the model learns only if
+// this is near the window.
 function follow(draw, node) {
   const part = {draw, isNear: !node};
   parts.push(part);
@@ -23,6 +23,7 @@ function follow(draw, node) {
     part.isNear = isIntersecting;
     if (isIntersecting) refresh();
   }, {rootMargin: "200px"}).observe(node);
+  return node;
 }
 
 // What the engine is asked: the sentence, and what the reader changed in it.

@@ -16,7 +16,7 @@ function gridPart() {
     prose("Each row is a # that looks. It takes a share of each # in the columns; a row adds up " +
       "to 100 %. Hatched: what comes later, which it must not see (the *causal mask*)."),
     box, inWords, headsPart());
-  follow(() => {
+  return follow(() => {
     const {tokens} = seen, rows = seen.attention[state.layer][state.head];
     const isPicture = tokens.length > mostCells, text = isPicture ? "" : tokens.join("\u0000");
     inWords.textContent = lookInWords(tokens, row(), state.query, 4) + ".";
@@ -30,7 +30,6 @@ function gridPart() {
     cells.forEach((line, query) => line.forEach((cell, key) =>
       paintCell(cell, query, key, rows[query][key])));
   }, part);
-  return part;
 }
 
 function gridTable(tokens, cells) {
@@ -85,7 +84,7 @@ function paintRows(canvas, rows) {
 function headsPart() {
   const box = element("div", {class: "heads"});
   let heads = [];
-  follow(() => {
+  return follow(() => {
     const all = allHeads();
     if (heads.length !== all.length) heads = all.map(headPicture);
     if (box.children.length !== all.length) box.replaceChildren(...heads.map(({node}) => node));
@@ -96,7 +95,6 @@ function headsPart() {
       paintRows(canvas, seen.attention[layer][head]);
     });
   }, box);
-  return box;
 }
 
 function headPicture({layer, head, at, name}) {

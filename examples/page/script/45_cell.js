@@ -22,7 +22,7 @@ function cellPart() {
       "divided by a fixed number, is the *score*."), dims, slider, now, formula,
     element("h3", {}, "2. Scores become shares"), shares.node,
     element("h3", {}, "3. What travels: the share of the value"), value, caption);
-  follow(async () => {
+  return follow(async () => {
     const {layer, head, query, key} = state, {tokens} = seen;
     cell = await engine.cell(question(), layer, head, query, key);
     const share = percent(cell.weights[key]), looker = bdi(tokens[query], {class: "query-ink"});
@@ -38,7 +38,6 @@ function cellPart() {
     caption.replaceChildren(share, " of the value of ", bdi(tokens[key]),
       ", added to the parts of the others.");
   }, part);
-  return part;
 }
 
 // score = q·k / √16 = 11.50 / 4.00 = 2.88; without the division: score = q·k = 11.50

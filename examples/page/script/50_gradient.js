@@ -25,7 +25,7 @@ function gradientPart() {
       "the score rises a little. Training goes downhill, for all sentences at once. At the " +
       "end these slopes cancel each other, or are nearly 0."),
     list, inWords, plot.node, element("label", {class: "slide"}, "nudge the score ", nudge));
-  follow(async () => {
+  return follow(async () => {
     const {layer, head, query, key} = state, asked = question();
     slopes = (await engine.gradient(asked))[layer][head][query];
     losses = await engine.nudged(asked, {layer, head, query, key}, nudges);
@@ -41,7 +41,6 @@ function gradientPart() {
       inWords.textContent = "The text never has this beginning: there is no true next " + unit() +
         ", and so no slope.";
   }, part);
-  return part;
 }
 
 function pullButton(j, slope, most) {

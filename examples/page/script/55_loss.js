@@ -25,7 +25,7 @@ function lossPart() {
     prose("The *loss* is how surprised the model is by the true next #. Tables that only count, " +
       "each # or what comes after the last few, are its rivals: a model that has learned is " +
       "below them. No fair model gets below the *floor*."), list, inWords);
-  follow(() => {
+  return follow(() => {
     const loss = lossNow(), all = ladder(), top = all[0].loss;
     list.replaceChildren(...all.map((one) =>
       barRow(one.name, one.loss / top, fixed(one.loss, 2), {class: one.kind}).node));
@@ -33,5 +33,4 @@ function lossPart() {
     inWords.textContent = Number.isNaN(loss) ? "" : `At step ${thousands(state.step)} the loss ` +
       `is ${fixed(loss, 2)}: as unsure as choosing blindly among ${choices} ${unit()}s.`;
   }, part);
-  return part;
 }

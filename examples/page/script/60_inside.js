@@ -8,12 +8,11 @@ function lensPart() {
       "attention brought, then after the *MLP*, which has learned to read what attention brings."),
     element("div", {class: "lens"}, names.map((name, i) =>
       element("div", {}, element("h3", {}, name), lists[i]))));
-  follow(async () => {
+  return follow(async () => {
     const found = await engine.lens(question(), state.layer, state.query);
     found.forEach((words, i) => lists[i].replaceChildren(...words.map(({word, p}) =>
       barRow(nextLabel(word), p, percent(p)).node)));
   }, part);
-  return part;
 }
 
 function mapPart() {
@@ -28,14 +27,13 @@ function mapPart() {
   const part = section("map", "The map of #s",
     prose("Each # has a vector (an *embedding*); no plane shows all of their numbers; this one " +
       "shows the most. Those that are used alike move together."), plot.node, caption);
-  follow(async () => {
+  return follow(async () => {
     const found = await engine.map();
     map = {...found, ...turned(found, map ?? found)};
     plot.redraw();
     caption.textContent = `The plane shows ${percent(found.share)} of how the vectors differ; ` +
       "its two directions have no names. Tap a dot for its name.";
   }, part);
-  return part;
 }
 
 // The chosen words, then the most frequent ones. A name stands on one of four sides of its dot, or

@@ -82,7 +82,8 @@ function switchesPart() {
           element("label", {}, id === "rate" ? "learning rate" : id, input)))),
     element("div", {class: "controls"}, element("label", {}, "Made like ", recipe), train),
     trouble, sideBySide);
-  follow(async () => {
+  end();
+  return follow(async () => {
     for (const {id, input} of sizes) input.placeholder = current(id);
     sideBySide.hidden = look?.text !== page.text;
     if (sideBySide.hidden) return;
@@ -91,8 +92,6 @@ function switchesPart() {
     const title = titleOf({name: "this model", losses: [{step: state.step, loss: lossNow()}]});
     ours.draw({...await engine.look(question(), -1), run: model, title});
   }, part);
-  end();
-  return part;
 }
 
 // "without mask: step 500, loss 0.00, below the floor: it cheats"
