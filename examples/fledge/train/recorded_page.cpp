@@ -9,7 +9,6 @@
 #include "examples/fledge/train/source.h"
 #include "examples/page/engine/excerpt.h"
 #include "examples/page/engine/settings.h"
-#include "examples/page/engine/sizes.h"
 #include "examples/page/page_file.h"
 #include "examples/support/text.h"
 #include "nn/generate/sampler.h"

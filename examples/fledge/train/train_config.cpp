@@ -6,7 +6,7 @@
 
 #include "examples/fledge/train/report.h"
 #include "examples/fledge/train/store.h"
-#include "examples/page/engine/sizes.h"
+#include "examples/page/engine/settings.h"
 #include "examples/support/text.h"
 #include "nn/io/checksum.h"
 #include "nn/text/tokenizer_json.h"

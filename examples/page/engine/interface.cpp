@@ -16,7 +16,6 @@
 #include "examples/page/engine/excerpt.h"
 #include "examples/page/engine/head.h"
 #include "examples/page/engine/settings.h"
-#include "examples/page/engine/sizes.h"
 #include "examples/page/engine/view.h"
 #include "nn/generate/sampler.h"
 #include "nn/gpt/weights.h"
