@@ -16,7 +16,7 @@ built = $(need) && .ci/build $(BUILD) "$(OPTIONS)"
 built_tests = $(need) catch2 && .ci/build $(BUILD) "$(TEST_OPTIONS)"
 checked = $(need) catch2 && .ci/check
 
-.PHONY: help help-maintainers run test check approve size build gradcheck lesson lessons page exercises zoo planted bench nightly kills faults page-test parity peers asan tsan threads format lint install clean page-engine page-bits
+.PHONY: help help-maintainers run test check approve size build gradcheck lesson lessons page exercises zoo planted bench nightly kills faults page-test parity peers asan tsan threads format lint install clean page-bits
 
 help:
 	@echo 'make run         build and run the birds, the main job        (ARGS="--seed 7")'
@@ -86,16 +86,14 @@ lessons:
 	$(built) lessons
 	@.ci/lessons $(BUILD)
 
-page: page-engine
+# Without the compiler for its engine, which may not be there to install, the page is made without it.
+page:
+	@.ci/wasm $(BUILD)/page/fledge.wasm || { [ $$? -eq 77 ] && \
+	  echo 'The page has no live part: the compiler for WebAssembly is missing here.'; }
 	$(built) lessons birds fledge_command
 	@.ci/book $(BUILD) >$(BUILD)/book.jsonl
 	@$(BUILD)/birds --page $(BUILD)/fledge.html --book $(BUILD)/book.jsonl >/dev/null
 	@echo 'The page is in $(BUILD)/fledge.html: open it in a browser.'
-
-# Without the compiler for it, which may not be there to install, the page is made without it.
-page-engine:
-	@.ci/wasm $(BUILD)/page/fledge.wasm || { [ $$? -eq 77 ] && \
-	  echo 'The page has no live part: the compiler for WebAssembly is missing here.'; }
 
 # Without node or that compiler the script stops with exit status 77 and says so.
 page-bits:
