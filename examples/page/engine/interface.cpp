@@ -18,7 +18,6 @@
 #include "examples/page/engine/settings.h"
 #include "examples/page/engine/view.h"
 #include "nn/generate/sampler.h"
-#include "nn/gpt/weights.h"
 #include "nn/inspect/ngram_losses.h"
 #include "nn/inspect/word_vectors.h"
 #include "nn/io/checksum.h"

@@ -36,7 +36,6 @@ function mathOf(text) {
   // Items: {node, is}; `is`: "atom", "group" (in parentheses), "word", "sign", "dot" or "gap".
   const item = (is, ...nodes) => ({is, node: nodes.length === 1 ? nodes[0] : math("mrow", nodes)});
   const isMath = (one) => one?.is === "atom" || one?.is === "group";
-  const skipGap = () => /^\s/.test(tokens[at] ?? "") && ++at;
 
   // The items up to a closing parenthesis or the end.
   function row() {
@@ -67,7 +66,7 @@ function mathOf(text) {
     }
     if (token === "/" && isMath(last)) {
       const above = factor(before);
-      skipGap();
+      if (/^\s/.test(tokens[at] ?? "")) ++at;
       const below = [operand()];
       while (tokens[at] === "." && /^[A-Za-z(]/.test(tokens[at + 1] ?? ""))
         below.push(next(below), operand());
