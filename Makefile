@@ -95,10 +95,6 @@ page:
 	@$(BUILD)/birds --page $(BUILD)/fledge.html --book $(BUILD)/book.jsonl >/dev/null
 	@echo 'The page is in $(BUILD)/fledge.html: open it in a browser.'
 
-# Without node or that compiler the script stops with exit status 77 and says so.
-page-bits:
-	$(need) catch2 && .ci/page-bits $(BUILD)
-
 # An exercise that is not solved is no error of make.
 exercises:
 	$(need)
@@ -127,8 +123,11 @@ faults:
 	$(built_tests) faults
 	@$(BUILD)/tests/faults $(ARGS)
 
-# Without Chromium, PyTorch, or the programs and libraries of peers these scripts say so and stop with
-# exit status 77.
+# Without what they need beside the build (node, the compiler for WebAssembly, Chromium, PyTorch, the
+# programs and libraries of peers) these scripts say so and stop with exit status 77.
+page-bits:
+	$(need) catch2 && .ci/page-bits $(BUILD)
+
 page-test parity:
 	$(need) catch2 && .ci/$@ $(BUILD) "$(TEST_OPTIONS)" $(ARGS)
 
