@@ -86,9 +86,9 @@ function liveFigure(node, spec) {
     const mine = turn += 1, isOn = train.textContent === "Stop";
     train.textContent = isOn ? "Train" : "Stop";
     if (isOn) return;
-    const parts = [names[at.text], ...without().map((name) => "without " + name),
+    const labels = [names[at.text], ...without().map((name) => "without " + name),
       ...Object.entries(chosen()).map(([name, value]) => `${name} ${value}`)].filter(Boolean);
-    const one = {name: parts.join(", ") || "whole", losses: [], bar: barRow("", 0, "")};
+    const one = {name: labels.join(", ") || "whole", losses: [], bar: barRow("", 0, "")};
     if (runs.push(one) > 8) runs.shift();
     try {
       await begin();
