@@ -6,43 +6,30 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "engine/array_math.h"
-#include "engine/autograd.h"
-#include "engine/ops.h"
-#include "tests/support/arrays.h"
+#include "tests/engine/gradcheck/rules.h"
 
 namespace tests {
 
 using Tensors = std::vector<Tensor>;
-using Run = std::function<Tensor(const Tensors&)>;
 
-/// A kind of step: how it prints, how many arguments it has, and one of it with drawn attributes
-/// for a first argument of the given shape.
+/// A kind of step: how it prints, how many arguments it has, and what it computes. It draws its
+/// attributes first, so that with the same `rng` it is the same step.
 struct Kind {
   std::string name;
   std::size_t arguments;
-  std::function<Run(Rng&, const Shape&)> draw;
+  std::function<Tensor(In in, Rng& rng)> run;
+  /// The result counts as constant: kept from the first evaluation, as perturbed inputs would move
+  /// it; recorded evaluations cut the graph for real.
+  bool is_island = false;
 };
 
-inline Kind plain(std::string name, std::size_t arguments, Run run) {
-  return {std::move(name), arguments, [run](Rng&, const Shape&) { return run; }};
-}
-
-/// A result that counts as constant: kept from the first evaluation, as perturbed inputs would move
-/// it; recorded evaluations cut the graph for real.
-inline Run island(Run cut) {
-  auto kept = std::make_shared<Array>();
-  return [kept, cut](const Tensors& in) {
-    if (kept->exists() && !recording()) return Tensor(*kept);
-    const Tensor y = cut(in);
-    if (!kept->exists()) *kept = y.value().clone();
-    return y;
-  };
+/// A kind without attributes.
+inline Kind plain(std::string name, std::size_t arguments, std::function<Tensor(In in)> run) {
+  return {std::move(name), arguments, [run](In in, Rng&) { return run(in); }};
 }
 
 inline int any_axis(Rng& rng) { return static_cast<int>(rng.below(6) - 3); }
@@ -62,111 +49,92 @@ inline Indices any_ids(Rng& rng, Dim count, Dim below) {
 
 inline std::vector<Kind> kinds_of_steps() {
   std::vector<Kind> kinds{
-      plain("a + b", 2, [](const Tensors& in) { return in[0] + in[1]; }),
-      plain("a - b", 2, [](const Tensors& in) { return in[0] - in[1]; }),
-      plain("a * b", 2, [](const Tensors& in) { return in[0] * in[1]; }),
-      plain("a / (b² + 1)", 2, [](const Tensors& in) { return in[0] / (in[1] * in[1] + 1.0); }),
-      plain("-a", 1, [](const Tensors& in) { return -in[0]; }),
-      plain("pow(a² + ½, b)", 2, [](const Tensors& in) { return pow(in[0] * in[0] + 0.5, in[1]); }),
-      plain("exp(a)", 1, [](const Tensors& in) { return exp(in[0]); }),
-      plain("log(a² + ½)", 1, [](const Tensors& in) { return log(in[0] * in[0] + 0.5); }),
-      plain("sqrt(a² + ½)", 1, [](const Tensors& in) { return sqrt(in[0] * in[0] + 0.5); }),
-      plain("tanh(a)", 1, [](const Tensors& in) { return tanh(in[0]); }),
-      plain("sigmoid(a)", 1, [](const Tensors& in) { return sigmoid(in[0]); }),
-      plain("relu(a)", 1, [](const Tensors& in) { return relu(in[0]); }),
-      plain("gelu(a)", 1, [](const Tensors& in) { return gelu(in[0]); }),
-      plain("gelu_tanh(a)", 1, [](const Tensors& in) { return gelu_tanh(in[0]); }),
-      plain("matmul(a, b)", 2, [](const Tensors& in) { return matmul(in[0], in[1]); }),
-      plain("matmul(a, aᵀ)", 1, [](const Tensors& in) { return matmul(in[0], transpose(in[0])); }),
-      plain("softmax(a)", 1, [](const Tensors& in) { return softmax(in[0]); }),
-      plain("softmax(a, causal)", 1, [](const Tensors& in) { return softmax(in[0], causal()); }),
-      plain("log_softmax(a)", 1, [](const Tensors& in) { return log_softmax(in[0]); }),
-      plain("layer_norm(a, b, b)", 2,
-            [](const Tensors& in) { return layer_norm(in[0], in[1], in[1], 0.1); }),
+      plain("a + b", 2, [](In in) { return in[0] + in[1]; }),
+      plain("a - b", 2, [](In in) { return in[0] - in[1]; }),
+      plain("a * b", 2, [](In in) { return in[0] * in[1]; }),
+      plain("a / (b² + 1)", 2, [](In in) { return in[0] / (in[1] * in[1] + 1.0); }),
+      plain("-a", 1, [](In in) { return -in[0]; }),
+      plain("pow(a² + ½, b)", 2, [](In in) { return pow(in[0] * in[0] + 0.5, in[1]); }),
+      plain("exp(a)", 1, [](In in) { return exp(in[0]); }),
+      plain("log(a² + ½)", 1, [](In in) { return log(in[0] * in[0] + 0.5); }),
+      plain("sqrt(a² + ½)", 1, [](In in) { return sqrt(in[0] * in[0] + 0.5); }),
+      plain("tanh(a)", 1, [](In in) { return tanh(in[0]); }),
+      plain("sigmoid(a)", 1, [](In in) { return sigmoid(in[0]); }),
+      plain("relu(a)", 1, [](In in) { return relu(in[0]); }),
+      plain("gelu(a)", 1, [](In in) { return gelu(in[0]); }),
+      plain("gelu_tanh(a)", 1, [](In in) { return gelu_tanh(in[0]); }),
+      plain("matmul(a, b)", 2, [](In in) { return matmul(in[0], in[1]); }),
+      plain("matmul(a, aᵀ)", 1, [](In in) { return matmul(in[0], transpose(in[0])); }),
+      plain("softmax(a)", 1, [](In in) { return softmax(in[0]); }),
+      plain("softmax(a, causal)", 1, [](In in) { return softmax(in[0], causal()); }),
+      plain("log_softmax(a)", 1, [](In in) { return log_softmax(in[0]); }),
+      plain("layer_norm(a, b, b)", 2, [](In in) { return layer_norm(in[0], in[1], in[1], 0.1); }),
       plain("attention(a, b, b)", 2,
-            [](const Tensors& in) {
+            [](In in) {
               const Tensor scores = attention_scores(in[0], in[1], causal());
               return weighted_sum(softmax(scores, causal()), in[1], causal());
             }),
       {"cosine_similarity(a, b² + ½, axis)", 2,
-       [](Rng& rng, const Shape&) -> Run {
-         return [axis = any_axis(rng)](const Tensors& in) {
-           return cosine_similarity(in[0], in[1] * in[1] + 0.5, axis);
-         };
+       [](In in, Rng& rng) {
+         return cosine_similarity(in[0], in[1] * in[1] + 0.5, any_axis(rng));
        }},
       {"transpose(a, i, j)", 1,
-       [](Rng& rng, const Shape&) -> Run {
-         return [i = any_axis(rng), j = any_axis(rng)](const Tensors& in) {
-           return transpose(in[0], i, j);
-         };
+       [](In in, Rng& rng) {
+         const int i = any_axis(rng), j = any_axis(rng);
+         return transpose(in[0], i, j);
        }},
       {"reshape(a, (n, m))", 1,
-       [](Rng& rng, const Shape& shape) -> Run {
+       [](In in, Rng& rng) {
          const Dim rows = rng.below(4) + 1;
-         return [to = Shape{rows, shape.size() / rows}](const Tensors& in) {
-           return reshape(in[0], to);
-         };
+         return reshape(in[0], {rows, in[0].size() / rows});
        }},
       {"slice(a, axis, begin, end)", 1,
-       [](Rng& rng, const Shape&) -> Run {
+       [](In in, Rng& rng) {
          const Dim begin = rng.below(3), end = begin + 1 + rng.below(3);
-         return [axis = any_axis(rng), begin, end](const Tensors& in) {
-           return slice(in[0], axis, begin, end);
-         };
+         return slice(in[0], any_axis(rng), begin, end);
        }},
       {"concat(a, b, a; axis)", 2,
-       [](Rng& rng, const Shape&) -> Run {
-         return [axis = any_axis(rng)](const Tensors& in) {
-           return concat({in[0], in[1], in[0]}, axis);
-         };
+       [](In in, Rng& rng) {
+         return concat({in[0], in[1], in[0]}, any_axis(rng));
        }},
       {"last of split(a, 2, axis)", 1,
-       [](Rng& rng, const Shape&) -> Run {
-         return [axis = any_axis(rng)](const Tensors& in) { return split(in[0], 2, axis)[1]; };
-       }},
+       [](In in, Rng& rng) { return split(in[0], 2, any_axis(rng))[1]; }},
       {"where(random, a, b)", 2,
-       [](Rng& rng, const Shape& shape) -> Run {
-         Array condition(shape);
+       [](In in, Rng& rng) {
+         Array condition(in[0].shape());
          Real* to = condition.write();
          for (Dim i = 0; i < condition.size(); ++i) to[i] = real(rng.below(2));
-         return [condition](const Tensors& in) { return where(condition, in[0], in[1]); };
+         return where(condition, in[0], in[1]);
        }},
       {"dropout(a, 0.3)", 1,
-       [](Rng& rng, const Shape&) -> Run {
-         return [seed = rng.bits()](const Tensors& in) {
-           Rng fixed(seed);
-           return dropout(in[0], 0.3, fixed);
-         };
+       [](In in, Rng& rng) {
+         Rng fixed(rng.bits());
+         return dropout(in[0], 0.3, fixed);
        }},
       {"embedding(a, random ids)", 1,
-       [](Rng& rng, const Shape& shape) -> Run {
-         const Indices ids = any_ids(rng, 3, shape.rank() > 0 ? std::max<Dim>(shape[0], 1) : 1);
-         return [ids](const Tensors& in) { return embedding(in[0], ids); };
+       [](In in, Rng& rng) {
+         const Dim rows = in[0].rank() > 0 ? std::max<Dim>(in[0].dim(0), 1) : 1;
+         return embedding(in[0], any_ids(rng, 3, rows));
        }},
       {"cross_entropy(a, random targets)", 1,
-       [](Rng& rng, const Shape& shape) -> Run {
-         const bool rows = shape.rank() == 2;
-         const Indices ids = any_ids(rng, rows ? shape[0] : 0, rows ? shape[1] : 1);
-         return [ids](const Tensors& in) { return cross_entropy(in[0], ids); };
+       [](In in, Rng& rng) {
+         const bool rows = in[0].rank() == 2;
+         return cross_entropy(in[0],
+                              any_ids(rng, rows ? in[0].dim(0) : 0, rows ? in[0].dim(1) : 1));
        }},
-      {"detach(a)", 1,
-       [](Rng&, const Shape&) { return island([](const Tensors& in) { return in[0].detach(); }); }},
+      {"detach(a)", 1, [](In in, Rng&) { return in[0].detach(); }, true},
       {"tanh(a) under NoGrad", 1,
-       [](Rng&, const Shape&) {
-         return island([](const Tensors& in) {
-           const NoGrad no_grad;
-           return tanh(in[0] * in[0]);
-         });
-       }},
+       [](In in, Rng&) {
+         const NoGrad no_grad;
+         return tanh(in[0] * in[0]);
+       },
+       true},
   };
   for (const auto& [name, reduce] :
        {std::pair{"sum", &sum}, std::pair{"mean", &mean}, std::pair{"max", &max}})
-    kinds.push_back({std::string(name) + "(a, axes)", 1,
-                     [reduce = reduce](Rng& rng, const Shape& shape) -> Run {
-                       const Axes axes = any_axes(rng, shape);
-                       return [reduce, axes, keep = rng.below(2) == 0](const Tensors& in) {
-                         return reduce(in[0], axes, keep);
-                       };
+    kinds.push_back({std::string(name) + "(a, axes)", 1, [reduce = reduce](In in, Rng& rng) {
+                       const Axes axes = any_axes(rng, in[0].shape());
+                       return reduce(in[0], axes, rng.below(2) == 0);
                      }});
   return kinds;
 }
@@ -174,40 +142,28 @@ inline std::vector<Kind> kinds_of_steps() {
 /// Steps whose true gradient is zero, by element or in a direction: what backward() gives is only
 /// rounding.
 inline std::vector<Kind> kinds_that_cancel() {
-  const auto ones = [](const Tensor& a) { return Tensor(Array::ones({a.shape().dim(-1)})); };
+  const auto norm = [](const Tensor& a) {
+    const Tensor ones = Array::ones({a.dim(-1)});
+    return layer_norm(a, ones, ones, 0.1);
+  };
   return {
-      plain("a - a", 1, [](const Tensors& in) { return in[0] - in[0]; }),
-      plain("a + b - a", 2, [](const Tensors& in) { return in[0] + in[1] - in[0]; }),
-      plain("exp(a) * exp(-a)", 1, [](const Tensors& in) { return exp(in[0]) * exp(-in[0]); }),
-      plain("sigmoid(a) + sigmoid(-a)", 1,
-            [](const Tensors& in) { return sigmoid(in[0]) + sigmoid(-in[0]); }),
-      plain("cosine_similarity(a, a)", 1,
-            [](const Tensors& in) { return cosine_similarity(in[0], in[0]); }),
+      plain("a - a", 1, [](In in) { return in[0] - in[0]; }),
+      plain("a + b - a", 2, [](In in) { return in[0] + in[1] - in[0]; }),
+      plain("exp(a) * exp(-a)", 1, [](In in) { return exp(in[0]) * exp(-in[0]); }),
+      plain("sigmoid(a) + sigmoid(-a)", 1, [](In in) { return sigmoid(in[0]) + sigmoid(-in[0]); }),
+      plain("cosine_similarity(a, a)", 1, [](In in) { return cosine_similarity(in[0], in[0]); }),
       plain("cosine_similarity(a, 3a)", 1,
-            [](const Tensors& in) { return cosine_similarity(in[0], in[0] * 3.0); }),
-      plain("sum(softmax(a))", 1,
-            [](const Tensors& in) { return sum(softmax(in[0]), {-1}, true); }),
+            [](In in) { return cosine_similarity(in[0], in[0] * 3.0); }),
+      plain("sum(softmax(a))", 1, [](In in) { return sum(softmax(in[0]), {-1}, true); }),
       plain("sum(exp(log_softmax(a)))", 1,
-            [](const Tensors& in) { return sum(exp(log_softmax(in[0])), {-1}, true); }),
-      plain("log_softmax(a + sum(b))", 2,
-            [](const Tensors& in) { return log_softmax(in[0] + sum(in[1])); }),
+            [](In in) { return sum(exp(log_softmax(in[0])), {-1}, true); }),
+      plain("log_softmax(a + sum(b))", 2, [](In in) { return log_softmax(in[0] + sum(in[1])); }),
       plain("softmax(a + sum(b)) * b", 2,
-            [](const Tensors& in) { return softmax(in[0] + sum(in[1])) * in[1]; }),
-      plain("sum(layer_norm(a))", 1,
-            [=](const Tensors& in) {
-              const Tensor one = ones(in[0]);
-              return sum(layer_norm(in[0], one, one, 0.1), {-1}, true);
-            }),
-      plain("layer_norm(a + sum(b))", 2,
-            [=](const Tensors& in) {
-              const Tensor one = ones(in[0]);
-              return layer_norm(in[0] + sum(in[1]), one, one, 0.1);
-            }),
+            [](In in) { return softmax(in[0] + sum(in[1])) * in[1]; }),
+      plain("sum(layer_norm(a))", 1, [=](In in) { return sum(norm(in[0]), {-1}, true); }),
+      plain("layer_norm(a + sum(b))", 2, [=](In in) { return norm(in[0] + sum(in[1])); }),
       plain("layer_norm(a row of equal numbers)", 1,
-            [](const Tensors& in) {
-              const Tensor one(Array::ones({3}));
-              return layer_norm(reshape(sum(in[0]), {1}) * one, one, one, 0.1);
-            }),
+            [=](In in) { return norm(reshape(sum(in[0]), {1}) * Array::ones({3})); }),
   };
 }
 
@@ -234,7 +190,7 @@ class RandomProgram {
 
   /// The first `count` steps. The output is one row: the results that no later step uses, and the
   /// inputs as `ends` says.
-  Tensor run(const Tensors& inputs, std::size_t count) const {
+  Tensor run(In inputs, std::size_t count) const {
     Tensors values = inputs;
     std::vector<bool> used(inputs.size() + count, false);
     for (std::size_t i = 0; i < count; ++i) {
@@ -243,7 +199,7 @@ class RandomProgram {
         arguments.push_back(values[from]);
         used[from] = true;
       }
-      values.push_back(steps_[i].run(arguments));
+      values.push_back(steps_[i](arguments));
     }
     Tensors loose;
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -258,7 +214,7 @@ class RandomProgram {
     for (std::size_t i = 0; i < inputs_.size(); ++i)
       text += "v" + std::to_string(i) + " = input " + to_string(inputs_[i].shape()) + "\n";
     for (std::size_t i = 0; i < count; ++i) {
-      text += "v" + std::to_string(inputs_.size() + i) + " = " + steps_[i].name + " of";
+      text += "v" + std::to_string(inputs_.size() + i) + " = " + steps_[i].kind.name + " of";
       for (const std::size_t from : steps_[i].from) text += " v" + std::to_string(from);
       text += " " + to_string(steps_[i].shape) + "\n";
     }
@@ -267,10 +223,16 @@ class RandomProgram {
 
  private:
   struct Step {
-    std::string name;
+    Kind kind;
+    Rng rng;  // as it was before the attributes were drawn
     std::vector<std::size_t> from;
-    Run run;
-    Shape shape;
+    Shape shape = {};
+    Array kept = {};  // of an island
+
+    Tensor operator()(In in) const {
+      Rng drawn = rng;
+      return kept.exists() && !recording() ? Tensor(kept) : kind.run(in, drawn);
+    }
   };
 
   void try_step(const std::vector<Kind>& kinds, Tensors& values) {
@@ -278,20 +240,21 @@ class RandomProgram {
       return static_cast<std::size_t>(rng_.below(static_cast<Dim>(n)));
     };
     const Kind& kind = kinds[pick(kinds.size())];
-    Step step{kind.name, {}, {}, {}};
+    std::vector<std::size_t> from;
     Tensors arguments;
     for (std::size_t i = 0; i < kind.arguments; ++i) {
-      step.from.push_back(pick(values.size()));
-      arguments.push_back(values[step.from.back()]);
+      from.push_back(pick(values.size()));
+      arguments.push_back(values[from.back()]);
     }
     try {
-      step.run = kind.draw(rng_, arguments[0].shape());
-      const Tensor y = step.run(arguments);
+      Step step{kind, rng_, from};
+      const Tensor y = kind.run(arguments, rng_);
       if (y.size() == 0 || y.size() > 30) return;
       // An exact zero that moves, as in a − detach(a), would stand on the kink of relu.
       for (const double v : to_vector(y.value()))
         if (!(std::abs(v) < 6) || (v == 0 && kind.arguments == 2)) return;
       step.shape = y.shape();
+      if (kind.is_island) step.kept = y.value().clone();
       steps_.push_back(step);
       values.push_back(y);
     } catch (const std::invalid_argument&) {  // these shapes do not fit this op: draw again

@@ -97,16 +97,13 @@ void check_programs_that_cancel(Count size) {
 
 // The gradients of a program's inputs by backward() alone, one after the other.
 std::vector<double> program_gradients(const RandomProgram& program) {
-  std::vector<NamedTensor> inputs;
-  for (const Array& x : program.inputs()) inputs.push_back({"", parameter(x.clone())});
-  const auto f = [&] {
-    Tensors tensors;
-    for (const NamedTensor& x : inputs) tensors.push_back(x.tensor);
-    return program.run(tensors, program.length());
-  };
+  Tensors inputs;
+  for (const Array& x : program.inputs()) inputs.push_back(parameter(x.clone()));
+  const Tensor y = program.run(inputs, program.length());
+  backward(y, random_cotangent(y.shape(), 1));
   std::vector<double> all;
-  for (const auto& dx : check_passes(f, inputs, random_cotangent(f().shape(), 1), 1).gradients)
-    all.insert(all.end(), dx.begin(), dx.end());
+  for (const Tensor& x : inputs)
+    for (const double dx : to_vector(x.grad())) all.push_back(dx);
   return all;
 }
 
@@ -117,9 +114,9 @@ void check_hidden_wrong_rule(std::vector<Kind> kinds, std::uint64_t programs) {
   const bool few = testing::sanitized && method == Method::differences;
   if (few) programs = 3;
   double factor = 2;
-  kinds.push_back(plain("wrong", 1, [&factor](const Tensors& in) {
-    return record("wrong", in[0].value() * Real(2),
-                  wrt(in[0], [&factor](const Array& dy) { return dy * Real(factor); }));
+  kinds.push_back(plain("wrong", 1, [&factor](In in) {
+    return ruled(in[0], in[0].value() * Real(2),
+                 [&factor](const Array& dy, Dim i) { return dy[i] * Real(factor); });
   }));
   int found = 0;
   for (std::uint64_t seed = 0; seed < programs; ++seed) {
