@@ -14,10 +14,7 @@ using Exact = long double;
 using Limits = std::numeric_limits<Real>;
 
 constexpr bool is_float = std::is_same_v<Real, float>;
-constexpr Exact largest_real =
-    is_float ? Exact{std::numeric_limits<float>::max()} : Exact{std::numeric_limits<double>::max()};
-constexpr Exact least_normal =
-    is_float ? Exact{std::numeric_limits<float>::min()} : Exact{std::numeric_limits<double>::min()};
+constexpr Exact largest_real = Limits::max(), least_normal = Limits::min();
 
 // The op of a row of the table, f and f'. Errors are counted in units of the last place of the
 // exact value, or of the scale where that is larger: the terms of a sum that cancels, |f|·|u| where
@@ -28,7 +25,6 @@ struct Curve {
   const char* name;
   Exact (*y)(Exact x);
   Exact (*slope)(Exact x);
-  double low, high;  // where most of it happens
   double y_units, slope_units, tiny_units;
   Exact (*y_scale)(Exact x) = nullptr;
   Exact (*slope_scale)(Exact x) = nullptr;
@@ -50,43 +46,38 @@ Exact bent_part(Exact x) {  // of the slope: x·σ'(u)·u'
 Exact steepness(Exact x) { return std::max(1.0L, std::abs(bend(x))); }
 
 const std::vector<Curve> curves = {
-    {"neg", [](Exact x) { return -x; }, [](Exact) { return -1.0L; }, -6, 6, 0, 0, 0},
-    {"exp", [](Exact x) { return std::exp(x); }, [](Exact x) { return std::exp(x); }, -80, 80, 1.5,
-     1.5, 1},
-    {"log", [](Exact x) { return std::log(x); }, [](Exact x) { return 1 / x; }, 0.001, 1e6, 1, 1,
-     1},
-    {"sqrt", [](Exact x) { return std::sqrt(x); }, [](Exact x) { return 0.5L / std::sqrt(x); },
-     0.001, 1e6, 1, 2, 1},
+    {"neg", [](Exact x) { return -x; }, [](Exact) { return -1.0L; }, 0, 0, 0},
+    {"exp", [](Exact x) { return std::exp(x); }, [](Exact x) { return std::exp(x); }, 1.5, 1.5, 1},
+    {"log", [](Exact x) { return std::log(x); }, [](Exact x) { return 1 / x; }, 1, 1, 1},
+    {"sqrt", [](Exact x) { return std::sqrt(x); }, [](Exact x) { return 0.5L / std::sqrt(x); }, 1,
+     2, 1},
     {"tanh", [](Exact x) { return std::tanh(x); },
-     [](Exact x) { return 1 / (std::cosh(x) * std::cosh(x)); }, -6, 6, 2, 4.5, 3},
-    {"sin", [](Exact x) { return std::sin(x); }, [](Exact x) { return std::cos(x); }, -6, 6, 1, 1,
+     [](Exact x) { return 1 / (std::cosh(x) * std::cosh(x)); }, 2, 4.5, 3},
+    {"sin", [](Exact x) { return std::sin(x); }, [](Exact x) { return std::cos(x); }, 1, 1, 1},
+    {"cos", [](Exact x) { return std::cos(x); }, [](Exact x) { return -std::sin(x); }, 1, 1, 1},
+    {"expm1", [](Exact x) { return std::expm1(x); }, [](Exact x) { return std::exp(x); }, 2, 1.5,
      1},
-    {"cos", [](Exact x) { return std::cos(x); }, [](Exact x) { return -std::sin(x); }, -6, 6, 1, 1,
+    {"log1p", [](Exact x) { return std::log1p(x); }, [](Exact x) { return 1 / (1 + x); }, 2, 1.5,
      1},
-    {"expm1", [](Exact x) { return std::expm1(x); }, [](Exact x) { return std::exp(x); }, -80, 80,
-     2, 1.5, 1},
-    {"log1p", [](Exact x) { return std::log1p(x); }, [](Exact x) { return 1 / (1 + x); }, -0.9, 1e6,
-     2, 1.5, 1},
     {"softplus", [](Exact x) { return std::max(x, 0.0L) + std::log1p(std::exp(-std::abs(x))); },
-     logistic, -80, 80, 3, 3, 2},
+     logistic, 3, 3, 2},
     {"abs", [](Exact x) { return std::abs(x); },
      [](Exact x) { return x > 0   ? 1.0L
                           : x < 0 ? -1.0L
-                                  : 0.0L; }, -6, 6, 0, 0, 0},
-    {"sigmoid", logistic, [](Exact x) { return 0.5L / (1 + std::cosh(x)); }, -80, 80, 3, 5, 2},
+                                  : 0.0L; }, 0, 0, 0},
+    {"sigmoid", logistic, [](Exact x) { return 0.5L / (1 + std::cosh(x)); }, 3, 5, 2},
     {"relu", [](Exact x) { return x > 0 ? x : 0.0L; }, [](Exact x) { return x > 0 ? 1.0L : 0.0L; },
-     -6, 6, 0, 0, 0},
+     0, 0, 0},
     {"gelu", [](Exact x) { return x * cdf(x); }, [](Exact x) { return cdf(x) + x * density(x); },
-     -6, 6, 4.5, 6, is_float ? 12 : 40, nullptr,
+     4.5, 6, is_float ? 12 : 40, nullptr,
      [](Exact x) { return std::max(cdf(x), std::abs(x) * density(x)); }},
     {"gelu_tanh", [](Exact x) { return x * logistic(bend(x)); },
-     [](Exact x) { return logistic(bend(x)) + bent_part(x); }, -6, 6, 4, 4, is_float ? 150 : 900,
+     [](Exact x) { return logistic(bend(x)) + bent_part(x); }, 4, 4, is_float ? 150 : 900,
      [](Exact x) { return std::abs(x) * logistic(bend(x)) * steepness(x); },
      [](Exact x) { return std::max(logistic(bend(x)), std::abs(bent_part(x))) * steepness(x); }},
     {"silu", [](Exact x) { return x * logistic(x); },
-     [](Exact x) { return logistic(x) + x / (2 + 2 * std::cosh(x)); }, -80, 80, 4, 9,
-     is_float ? 250 : 1500, nullptr,
-     [](Exact x) { return std::max(logistic(x), std::abs(x) / (2 + 2 * std::cosh(x))); }},
+     [](Exact x) { return logistic(x) + x / (2 + 2 * std::cosh(x)); }, 4, 9, is_float ? 250 : 1500,
+     nullptr, [](Exact x) { return std::max(logistic(x), std::abs(x) / (2 + 2 * std::cosh(x))); }},
 };
 
 // The largest error in units of the last place, and where.
@@ -154,72 +145,36 @@ Array all_sizes(const Curve& curve) {
   return Array({static_cast<Dim>(x.size())}, x);
 }
 
-// Functions of a row x, with dy: exact values and gradients, and what their errors are measured by.
+// A function of a row x, with dy: exact values and gradients, and what their errors are measured by.
 struct RowResult {
   std::vector<Exact> y, dx, y_scale, dx_scale;
 };
-struct RowFunction {
-  const char* name;
-  Function f;
-  RowResult (*exact)(const std::vector<Exact>& x, const std::vector<Exact>& dy);
-  double most;  // the largest size of x
-};
 
-std::size_t top_of(const std::vector<Exact>& x) {
-  return static_cast<std::size_t>(std::max_element(x.begin(), x.end()) - x.begin());
-}
-// log Σ exp(x) − top. The largest element is left out of the sum, so nothing of a small rest is
-// lost.
-Exact log_total(const std::vector<Exact>& x, std::size_t top) {
-  Exact rest = 0;
-  for (std::size_t j = 0; j < x.size(); ++j) rest += j == top ? 0 : std::exp(x[j] - x[top]);
-  return std::log1p(rest);
-}
-Exact largest_of(const std::vector<Exact>& x) {
-  Exact size = 0;
-  for (const Exact v : x) size = std::max(size, std::abs(v));
-  return size;
-}
 Exact dot_of(const std::vector<Exact>& a, const std::vector<Exact>& b) {
   Exact sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
   return sum;
 }
 
-RowResult exact_log_softmax(const std::vector<Exact>& x, const std::vector<Exact>& dy) {
-  const std::size_t top = top_of(x);
-  const Exact rest = log_total(x, top), total = dot_of(dy, std::vector<Exact>(x.size(), 1));
+RowResult exact_row(bool is_log, const std::vector<Exact>& x, const std::vector<Exact>& dy) {
+  const auto top = static_cast<std::size_t>(std::max_element(x.begin(), x.end()) - x.begin());
+  // The largest element is left out of the sum, so nothing of a small rest is lost.
+  Exact rest = 0, largest_dy = 0;
+  for (std::size_t j = 0; j < x.size(); ++j) rest += j == top ? 0 : std::exp(x[j] - x[top]);
+  for (const Exact v : dy) largest_dy = std::max(largest_dy, std::abs(v));
   RowResult r;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    r.y.push_back(x[i] - x[top] - rest);
-    r.y_scale.push_back(std::max(1.0L, x[top] - x[i]));
-    r.dx.push_back(dy[i] - std::exp(r.y[i]) * total);
-    r.dx_scale.push_back(largest_of(dy));
-  }
-  return r;
-}
-
-RowResult exact_softmax(const std::vector<Exact>& x, const std::vector<Exact>& dy) {
-  const std::size_t top = top_of(x);
-  const Exact rest = log_total(x, top);
-  RowResult r;
+  std::vector<Exact> softmax;
   for (const Exact v : x) {
-    r.y.push_back(std::exp(v - x[top] - rest));
-    r.y_scale.push_back(r.y.back() * std::max(1.0L, x[top] - v));
+    const Exact log_y = v - x[top] - std::log1p(rest), scale = std::max(1.0L, x[top] - v);
+    softmax.push_back(std::exp(log_y));
+    r.y.push_back(is_log ? log_y : softmax.back());
+    r.y_scale.push_back(is_log ? scale : softmax.back() * scale);
+    r.dx_scale.push_back(is_log ? largest_dy : r.y_scale.back() * largest_dy);
   }
-  const Exact mean = dot_of(r.y, dy);
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    r.dx.push_back(r.y[i] * (dy[i] - mean));
-    r.dx_scale.push_back(r.y_scale[i] * largest_of(dy));
-  }
+  const Exact total = dot_of(dy, is_log ? std::vector<Exact>(x.size(), 1) : softmax);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    r.dx.push_back(is_log ? dy[i] - softmax[i] * total : softmax[i] * (dy[i] - total));
   return r;
-}
-
-std::vector<RowFunction> row_functions() {
-  return {
-      {"softmax", op_case("softmax").f, exact_softmax, 10},  // beyond, y is 0 in the tail
-      {"log_softmax", op_case("log_softmax").f, exact_log_softmax, infinity},
-  };
 }
 
 std::vector<Exact> exact_numbers(const Array& a) {
@@ -233,31 +188,27 @@ TEST_CASE("every function of one number, value and slope, over all numbers") {
   for (const Curve& curve : curves) check_curve(curve, all_sizes(curve));
 }
 
-TEST_CASE("every function of one number, value and slope, in arrays of every shape") {
-  for (const Curve& curve : curves)
-    for (const Shape& shape : shapes) check_curve(curve, uniform(shape, 7, curve.low, curve.high));
-}
-
 TEST_CASE("every function of a row, value and slope, for rows of all sizes") {
-  for (const RowFunction& function : row_functions())
+  for (const std::string function : {"softmax", "log_softmax"})
     for (const Dim n : {3, 9, 31, 65, 1000}) {
       Worst worst_y, worst_dx;
       for (const double size : {1e-30, 1e-10, 0.01, 1.0, 10.0, 40.0, 1e4, 1e30}) {
-        if (size > function.most) continue;
+        if (size > 10 && function == "softmax") continue;  // y is 0 in the tail
         for (std::uint64_t seed = 1; seed <= (n == 9 ? 200 : 5); ++seed) {
           Rng rng(seed);
           const Array x = random_normal({n}, 0, size, rng);
-          const Array dy = uniform(value(function.f, {x}).shape(), seed);
-          const Pass found = pass(function.f, {x}, dy);
-          const RowResult right = function.exact(exact_numbers(x), exact_numbers(dy));
+          const Array dy = uniform({n}, seed);
+          const Pass found = pass(op_case(function).f, {x}, dy);
+          const RowResult right =
+              exact_row(function == "log_softmax", exact_numbers(x), exact_numbers(dy));
           const std::vector<double> y = to_vector(found.y), dx = to_vector(found.dx[0]);
-          for (std::size_t i = 0; i < y.size(); ++i)
+          for (std::size_t i = 0; i < y.size(); ++i) {
             worst_y.count(y[i], right.y[i], right.y_scale[i], size);
-          for (std::size_t i = 0; i < dx.size(); ++i)
             worst_dx.count(dx[i], right.dx[i], right.dx_scale[i], size);
+          }
         }
       }
-      const std::string name = function.name + (" of " + std::to_string(n) + " numbers");
+      const std::string name = function + " of " + std::to_string(n) + " numbers";
       // Errors of sums of n terms are like a random walk. Vectors of two lanes add in other orders.
       const double growth = n <= 9 ? 1 : 1.5 * std::sqrt(static_cast<double>(n) / 9);
       check_worst(name + ", value", worst_y, 3 * growth);
