@@ -8,55 +8,49 @@ using namespace tests;
 
 namespace {
 
-enum class WithSink { no, yes };
+const auto by_kernel = [](const auto&... x) { return attention(x...); };
+const auto by_small_ops = [](const auto&... x) { return attention_by_small_ops(x...); };
 
+// f of qkv, or of q, k and v; one input more is a sink for each head.
+template <class F>
+Function attention_of(F f, HeadCount heads, const Mask& mask) {
+  return [=](const Tensors& x) {
+    const Tensor sink = x.size() % 2 == 0 ? x.back() : Tensor();
+    return x.size() < 3 ? f(x[0], heads, mask, sink) : f(x[0], x[1], x[2], heads, mask, sink);
+  };
+}
+
+std::vector<Array> packed(const Shape& lead, Dim T, HeadCount heads, Dim D) {
+  return {uniform(lead.append({T, (heads.queries + 2 * heads.keys) * D}), 1)};
+}
+std::vector<Array> separate(const Shape& lead, Dim T, Dim S, HeadCount heads, Dim D) {
+  const Shape keys = lead.append({S, heads.keys * D});
+  return {uniform(lead.append({T, heads.queries * D}), 1), uniform(keys, 2), uniform(keys, 3)};
+}
 // The inputs, and a sink for each head if there are any.
-std::vector<Array> with_sink(std::vector<Array> inputs, HeadCount heads, WithSink sink) {
-  if (sink == WithSink::yes) inputs.push_back(uniform({heads.queries}, 9, -2, 2));
+std::vector<Array> with_sink(std::vector<Array> inputs, HeadCount heads, bool has_sink) {
+  if (has_sink) inputs.push_back(uniform({heads.queries}, 9, -2, 2));
   return inputs;
 }
 
-// The gradient of a sink is one sum over all queries, of terms of both signs.
-double tolerance_of(WithSink sink) { return sink == WithSink::yes ? 10 * two_roads : two_roads; }
-
-Tensor last_if(const Tensors& x, std::size_t count) {
-  return x.size() > count ? x[count] : Tensor();
+void check_attention(const std::vector<Array>& inputs, HeadCount heads, const Mask& mask,
+                     bool has_sink = false) {
+  INFO("q or qkv " << to_string(inputs[0].shape()) << ", the last input "
+                   << to_string(inputs.back().shape()) << ", " << heads.queries << " heads, "
+                   << heads.keys << " of keys, sink: " << has_sink);
+  // The gradient of a sink is one sum over all queries, of terms of both signs.
+  check_two_roads(attention_of(by_kernel, heads, mask), attention_of(by_small_ops, heads, mask),
+                  with_sink(inputs, heads, has_sink), has_sink ? 10 * two_roads : two_roads);
 }
 
-void check_attention(const Shape& lead, Dim T, HeadCount heads, Dim D, const Mask& mask,
-                     WithSink sink = WithSink::no) {
-  INFO(to_string(lead) << ", time " << T << ", " << heads.queries << " heads of size " << D << ", "
-                       << heads.keys << " of keys");
-  check_two_roads(
-      [&](const Tensors& x) { return attention(x[0], heads, mask, last_if(x, 1)); },
-      [&](const Tensors& x) { return attention_by_small_ops(x[0], heads, mask, last_if(x, 1)); },
-      with_sink({uniform(lead.append({T, (heads.queries + 2 * heads.keys) * D}), 1)}, heads, sink),
-      tolerance_of(sink));
-}
-
-void check_separate(const Shape& lead, Dim T, Dim S, HeadCount heads, Dim D, const Mask& mask,
-                    WithSink sink = WithSink::no) {
-  INFO(to_string(lead) << ", " << T << " queries, " << S << " keys, " << heads.queries
-                       << " heads of " << D << ", " << heads.keys << " of keys");
-  const Shape keys = lead.append({S, heads.keys * D});
-  check_two_roads(
-      [&](const Tensors& x) { return attention(x[0], x[1], x[2], heads, mask, last_if(x, 3)); },
-      [&](const Tensors& x) {
-        return attention_by_small_ops(x[0], x[1], x[2], heads, mask, last_if(x, 3));
-      },
-      with_sink(
-          {uniform(lead.append({T, heads.queries * D}), 1), uniform(keys, 2), uniform(keys, 3)},
-          heads, sink),
-      tolerance_of(sink));
-}
-
-using CachedHeads = std::tuple<HeadCount, Dim, WithSink>;
-constexpr WithSink no = WithSink::no, yes = WithSink::yes;
-const std::vector<CachedHeads> cached_heads{
-    CachedHeads(1, 1, no),      CachedHeads(3, 4, no),        CachedHeads(2, 8, no),
-    CachedHeads(4, 5, no),      CachedHeads(2, 9, no),        CachedHeads(3, 33, no),
-    CachedHeads({4, 2}, 5, no), CachedHeads({3, 1}, 33, yes), CachedHeads({4, 1}, 8, no),
-    CachedHeads({6, 2}, 9, no), CachedHeads(2, 4, yes)};
+struct SizedHeads {
+  HeadCount count;
+  Dim size;
+  bool has_sink = false;
+};
+const std::vector<SizedHeads> cached_heads{
+    {1, 1},      {3, 4},      {2, 8},      {4, 5}, {2, 9}, {3, 33}, {{4, 2}, 5}, {{3, 1}, 33, true},
+    {{4, 1}, 8}, {{6, 2}, 9}, {2, 4, true}};
 
 // Query 1 sees no key, and no query sees key 3; query 0 sees two keys and query 2 all three others.
 const Mask three_by_four =
@@ -65,13 +59,6 @@ const Mask three_by_four =
 // x with `filling` where keep is 0.
 Array filled(const Array& x, const Array& keep, double filling) {
   return where(keep, x, filling).value();
-}
-
-// 1 in all rows but one.
-Array all_rows_but(Dim row, const Shape& shape) {
-  Array keep = Array::ones(shape);
-  for (Dim c = 0; c < shape[1]; ++c) keep.write()[row * shape[1] + c] = Real(0);
-  return keep;
 }
 
 // A call with what of each input, of dy and of y is visible; the rest of y is exactly `hidden`.
@@ -111,25 +98,27 @@ TEST_CASE(
     for (const auto& [heads, D] : {std::pair<Dim, Dim>{1, 1}, {1, 4}, {2, 3}, {3, 1}, {2, 17}})
       for (const Dim T : {1, 2, 7, 33})
         for (const Shape& lead : {Shape{}, Shape{2}, Shape{2, 3}})
-          check_attention(lead, T, heads, D, mask);
+          check_attention(packed(lead, T, heads, D), heads, mask);
   for (const Mask& mask : {Mask(), causal(), window(3), causal() & window(40)})
     for (const auto& [heads, D] : {std::pair<Dim, Dim>{2, 3}, {1, 4}, {2, 17}})
       for (const auto& [T, S] : {std::pair<Dim, Dim>{1, 7}, {9, 5}, {5, 9}, {60, 33}, {33, 130}})
-        for (const Shape& lead : {Shape{}, Shape{2, 2}}) check_separate(lead, T, S, heads, D, mask);
+        for (const Shape& lead : {Shape{}, Shape{2, 2}})
+          check_attention(separate(lead, T, S, heads, D), heads, mask);
 }
 
 TEST_CASE("attention with shared keys and with sinks is its small ops, whatever the mask") {
-  using Heads = std::pair<HeadCount, Dim>;
-  for (const WithSink sink : {WithSink::no, WithSink::yes})
+  for (const bool has_sink : {false, true})
     for (const Mask& mask : {Mask(), causal(), window(3), causal() & window(40), padding({0, 4}),
                              causal() & padding({4, 3})})
-      for (const auto& [heads, D] :
-           {Heads({4, 2}, 3), Heads({3, 1}, 4), Heads({2, 1}, 8), Heads({6, 3}, 1),
-            Heads({4, 1}, 9), Heads({6, 2}, 17), Heads(2, 9)})
+      for (const SizedHeads& heads :
+           {SizedHeads{{4, 2}, 3}, SizedHeads{{3, 1}, 4}, SizedHeads{{2, 1}, 8},
+            SizedHeads{{6, 3}, 1}, SizedHeads{{4, 1}, 9}, SizedHeads{{6, 2}, 17}, SizedHeads{2, 9}})
         for (const Dim T : {4, 9, 120}) {
-          if (T > 9 && D != 3 && D != 9) continue;
-          check_attention({2}, T, heads, D, mask, sink);
-          check_separate({2}, T, T / 2 + 2, heads, D, mask, sink);
+          if (T > 9 && heads.size != 3 && heads.size != 9) continue;
+          for (const std::vector<Array>& inputs :
+               {packed({2}, T, heads.count, heads.size),
+                separate({2}, T, T / 2 + 2, heads.count, heads.size)})
+            check_attention(inputs, heads.count, mask, has_sink);
         }
 }
 
@@ -139,14 +128,12 @@ TEST_CASE("attention: a document has the same bits alone and among others, whate
     kernels::Blocking small = kernels::blocking;
     small.block_queries = small.block_keys = block;
     const Blocked blocked(small);
-    for (const auto& [heads, D, sinks] : cached_heads)
+    for (const auto& [heads, D, has_sink] : cached_heads)
       for (const Mask& mask : {Mask(), causal(), window(3)}) {
         CAPTURE(heads.queries, heads.keys, D, block);
-        const auto f = [heads = heads](const Mask& seen) -> Function {
-          return [=](const Tensors& x) { return attention(x[0], heads, seen, last_if(x, 1)); };
-        };
-        Array qkv = uniform({2, 86, (heads.queries + 2 * heads.keys) * D}, 1);
+        const Array qkv = packed({2}, 86, heads, D)[0];
         const Array dy = uniform({2, 86, heads.queries * D}, 2);
+        const Mask apart = mask & documents(lengths);
         Dim begin = 0;
         for (const Dim length : lengths) {
           Array others = Array::full(qkv.shape(), Real(quiet_nan));
@@ -154,19 +141,15 @@ TEST_CASE("attention: a document has the same bits alone and among others, whate
             std::copy_n(qkv.data() + (row * 86 + begin) * qkv.dim(2), length * qkv.dim(2),
                         others.write() + (row * 86 + begin) * qkv.dim(2));
           const auto own = [&](const Array& x) { return time_steps(x, begin, begin + length); };
-          const Pass alone = pass(f(mask), with_sink({own(qkv)}, heads, sinks), own(dy)),
-                     found =
-                         pass(f(mask & documents(lengths)), with_sink({others}, heads, sinks), dy);
+          const Pass alone = pass(attention_of(by_kernel, heads, mask),
+                                  with_sink({own(qkv)}, heads, has_sink), own(dy)),
+                     found = pass(attention_of(by_kernel, heads, apart),
+                                  with_sink({others}, heads, has_sink), dy);
           REQUIRE(same_bits(own(found.y), alone.y));
           REQUIRE(same_bits(own(found.dx[0]), alone.dx[0]));
           begin += length;
         }
-        check_two_roads(
-            f(mask & documents(lengths)),
-            [&](const Tensors& x) {
-              return attention_by_small_ops(x[0], heads, mask & documents(lengths), last_if(x, 1));
-            },
-            with_sink({qkv}, heads, sinks), tolerance_of(sinks));
+        check_attention({qkv}, heads, apart, has_sink);
       }
   }
 }
@@ -180,12 +163,9 @@ TEST_CASE("a sink takes its share, and less or more than any number of a float c
       CHECK(std::abs(value_of(y[i * D] - real(i + 1) / real(i + 4))) < 1e-6);
 
     const Array qkv = uniform({70, 6 * D}, 1, -3, 3), dy = uniform({70, 2 * D}, 2);
-    const auto pass_with = [&](double b) {
-      return pass([](const Tensors& x) { return attention(x[0], 2, causal(), x[1]); },
-                  {qkv, Array({2}, {b, b})}, dy);
-    };
-    const Pass none =
-        pass([](const Tensors& x) { return attention(x[0], 2, causal()); }, {qkv}, dy);
+    const Function f = attention_of(by_kernel, 2, causal());
+    const auto pass_with = [&](double b) { return pass(f, {qkv, Array({2}, {b, b})}, dy); };
+    const Pass none = pass(f, {qkv}, dy);
     const Pass never = pass_with(-infinity), hardly = pass_with(-1e4), always = pass_with(1e4);
     for (const double b : {-1e38, -3.4e38}) CHECK(close(pass_with(b).y, none.y));
     for (const double b : {1e38, 3.4e38}) {
@@ -216,8 +196,8 @@ TEST_CASE("large scores lose no digits of the weights") {
       std::vector<double> numbers(static_cast<std::size_t>(6 * D), a);
       for (Dim t = 0; t < 2; ++t)
         std::fill_n(numbers.begin() + (3 * t + 2) * D, D, 3 + 2 * static_cast<double>(t));
-      const Pass found = pass([](const Tensors& x) { return attention(x[0], 1, Mask()); },
-                              {Array({2, 3 * D}, numbers)}, Array::ones({2, D}));
+      const Pass found = pass(attention_of(by_kernel, 1, Mask()), {Array({2, 3 * D}, numbers)},
+                              Array::ones({2, D}));
       CAPTURE(a, D);
       CHECK(close(found.y, Array::full({2, D}, Real(4)), 2.5e-6));
       for (Dim t = 0; t < 2; ++t) CHECK(std::abs(value_of(found.dx[0].at({t, 2 * D})) - 1) < 1e-5);
@@ -227,11 +207,11 @@ TEST_CASE("large scores lose no digits of the weights") {
 TEST_CASE("cached attention: however a text is cut, the rows of attention() to the bit") {
   const NoGrad no_grad;
   Rng rng(1);
-  for (const auto& [heads, D, sinks] : cached_heads) {
+  for (const auto& [heads, D, has_sink] : cached_heads) {
     CAPTURE(heads.queries, heads.keys, D);
     constexpr Dim T = 150;
-    const Array qkv = uniform({T, (heads.queries + 2 * heads.keys) * D}, 2);
-    const Tensor sink = sinks == WithSink::yes ? uniform({heads.queries}, 3) : Tensor();
+    const Array qkv = packed({}, T, heads, D)[0];
+    const Tensor sink = has_sink ? uniform({heads.queries}, 3) : Tensor();
     const Array whole = attention(qkv, heads, causal(), sink).value();
     for (const Dim most : {1, 3, 20, 200}) {
       KeyValueCache cache;
@@ -250,14 +230,14 @@ TEST_CASE("cached attention: however a text is cut, the rows of attention() to t
 TEST_CASE("cached attention: its weights, in whatever parts, are those of its outputs") {
   const NoGrad no_grad;
   Rng rng(4);
-  for (const auto& [heads, D, sinks] : cached_heads) {
+  for (const auto& [heads, D, has_sink] : cached_heads) {
     CAPTURE(heads.queries, heads.keys, D);
     constexpr Dim T = 70;
     const Dim H = heads.queries, C = H * D, columns = C + 2 * heads.keys * D;
     Array qkv = uniform({T, columns}, 5);
     Real* const numbers = qkv.write();  // heads that choose
     for (Dim i = 0; i < qkv.size(); ++i) numbers[i] *= Real(i % columns < C ? 9 : 1);
-    const Tensor sink = sinks == WithSink::yes ? uniform({H}, 3) : Tensor();
+    const Tensor sink = has_sink ? uniform({H}, 3) : Tensor();
     KeyValueCache all, in_parts;
     const Array y = cached_attention(qkv, heads, all, causal(), sink);
     const Array weights = cached_attention_weights(qkv, heads, all, causal(), sink);
@@ -306,7 +286,7 @@ TEST_CASE("cached attention refuses what has no gradient, no heads or another wi
 
 TEST_CASE("masked ops read nothing that is hidden, and give it nothing") {
   const Array seen = table_of(three_by_four, {3, 4}), several = table_of(three_by_four, {5, 3, 4});
-  const Array queries = all_rows_but(1, {3, 2}), keys = all_rows_but(3, {4, 2});
+  const Array queries({3, 2}, {1, 1, 0, 0, 1, 1}), keys({4, 2}, {1, 1, 1, 1, 1, 1, 0, 0});
   const auto soft = [](const Tensors& x) { return softmax(x[0], three_by_four); };
   check_hidden({"softmax", soft, {several}, several, several, 0});
   check_hidden({"attention_scores",
