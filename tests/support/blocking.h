@@ -2,31 +2,28 @@
 #pragma once
 
 #include <array>
-#include <limits>
 
 #include "engine/base/memory.h"
-#include "engine/base/thread_pool.h"
 #include "engine/kernels/blocking.h"
 #include "tests/support/arrays.h"
+#include "tests/support/threads.h"
 
 namespace tests {
 
 using kernels::Blocking;
 
-inline const Real nan_number = Real(std::numeric_limits<double>::quiet_NaN());
+inline const Real nan_number = Real(quiet_nan);
 
 /// Until it ends: other sizes of blocks, memory from the pool full of NaN, so many threads.
 class Blocked {
  public:
-  explicit Blocked(const Blocking& sizes, int threads = 1) {
+  explicit Blocked(const Blocking& sizes, int threads = 1) : threads_(threads) {
     kernels::blocking = sizes;
     memory_is_filled = true;
-    set_threads(threads);
   }
   ~Blocked() {
     kernels::blocking = blocking_;
     memory_is_filled = filled_;
-    set_threads(threads_);
   }
   Blocked(const Blocked&) = delete;
   Blocked& operator=(const Blocked&) = delete;
@@ -34,7 +31,7 @@ class Blocked {
  private:
   Blocking blocking_ = kernels::blocking;
   bool filled_ = memory_is_filled;
-  int threads_ = fledge::threads();
+  Threads threads_;
 };
 
 /// Fills the part of the stack that the next call uses with NaN.

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,37 +33,16 @@ inline double relative_error(const Array& found, const Array& expected) {
   return worst == 0 ? 0 : worst / most;
 }
 
-/// The tensors of a safetensors file, which are read by name.
-class StoredArrays {
- public:
-  explicit StoredArrays(const std::string& path)
-      : path_(path), bytes_(read_file(path)), header_(stored_header(bytes_)) {}
-
-  /// Throws FormatError if there is no such tensor, or if a number is not finite.
-  Array operator[](const std::string& name) {
-    for (const StoredTensor& tensor : header_.tensors)
-      if (tensor.name == name) {
-        Array numbers(tensor.shape);
-        read_numbers(bytes_, tensor, numbers.write());
-        read_.insert(name);
-        return numbers;
-      }
-    throw FormatError(path_ + " has no tensor " + in_quotes(name));
+/// The tensors of a safetensors file. Throws FormatError if a number is not finite.
+inline std::map<std::string, Array> stored_arrays(const std::string& path) {
+  const std::string bytes = read_file(path);
+  std::map<std::string, Array> arrays;
+  for (const StoredTensor& tensor : stored_header(bytes).tensors) {
+    Array& numbers = arrays[tensor.name] = Array(tensor.shape);
+    read_numbers(bytes, tensor, numbers.write());
   }
-
-  /// Throws FormatError naming a tensor that was not read: then it was compared with nothing.
-  void require_all_read() const {
-    for (const StoredTensor& tensor : header_.tensors)
-      if (!read_.contains(tensor.name))
-        throw FormatError(path_ +
-                          " has a tensor that nothing is compared with: " + in_quotes(tensor.name));
-  }
-
- private:
-  std::string path_, bytes_;
-  StoredHeader header_;
-  std::set<std::string> read_;
-};
+  return arrays;
+}
 
 /// An array of whole numbers, as such.
 inline Indices whole_numbers(const Array& array) {
@@ -71,21 +50,30 @@ inline Indices whole_numbers(const Array& array) {
   return {array.shape(), std::vector<Dim>(numbers.begin(), numbers.end())};
 }
 
-/// The relative error of each quantity of the folder, computed here.
+/// The relative error of each quantity of the folder, computed here. Throws FormatError naming one
+/// that the reference lacks, or one of its tensors that nothing is compared with.
 inline std::vector<std::pair<std::string, double>> dump_errors(const std::string& folder) {
   const SavedModel saved = read_model(folder);
-  StoredArrays reference(folder + "/reference.safetensors");
-  const Tensor logits = saved.model(whole_numbers(reference["x"]));
-  const Tensor loss = cross_entropy(logits, whole_numbers(reference["y"]), -1);
+  const std::string path = folder + "/reference.safetensors";
+  std::map<std::string, Array> reference = stored_arrays(path);
+  const auto take = [&](const std::string& name) {
+    const auto found = reference.extract(name);
+    if (found.empty()) throw FormatError(path + " has no tensor " + in_quotes(name));
+    return found.mapped();
+  };
+  const Tensor logits = saved.model(whole_numbers(take("x")));
+  const Tensor loss = cross_entropy(logits, whole_numbers(take("y")), -1);
   backward(loss);
   std::vector<std::pair<std::string, double>> errors{
-      {"logits", relative_error(logits.value(), reference["logits"])},
-      {"loss", relative_error(loss.value().with_shape({1}), reference["loss"])}};
+      {"logits", relative_error(logits.value(), take("logits"))},
+      {"loss", relative_error(loss.value().with_shape({1}), take("loss"))}};
   for (const StoredPart& part : stored_parts(saved.model)) {
     const std::string name = part.name + ".grad";
-    errors.emplace_back(name, relative_error(part.of(part.parameter.grad()), reference[name]));
+    errors.emplace_back(name, relative_error(part.of(part.parameter.grad()), take(name)));
   }
-  reference.require_all_read();
+  if (!reference.empty())
+    throw FormatError(path + " has a tensor that nothing is compared with: " +
+                      in_quotes(reference.begin()->first));
   return errors;
 }
 

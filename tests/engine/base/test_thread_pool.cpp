@@ -25,13 +25,39 @@
 #include "tests/support/process.h"
 #include "tests/support/refuses.h"
 #include "tests/support/skipped.h"
+#include "tests/support/threads.h"
 
-using namespace fledge;
 using namespace tests;
 
+namespace {
+
+// Runs a hidden test of this file in a process of its own.
+testing::Result run_alone(const std::string& test, const testing::Environment& extra = {}) {
+  return testing::run({std::filesystem::read_symlink("/proc/self/exe").string(), test}, extra);
+}
+
+// How many threads this process has; 0 where the system does not list them, as Linux does.
+int threads_alive() {
+  const std::filesystem::path all = "/proc/self/task";  // one folder for each thread
+  if (!std::filesystem::exists(all)) return 0;
+  return static_cast<int>(std::distance(std::filesystem::directory_iterator(all), {}));
+}
+
+// The tasks that thread `thread` runs, in order, if the others are late.
+std::vector<Dim> taken_alone(Dim tasks, int threads, int thread) {
+  Shares shares(tasks, threads);
+  std::vector<Dim> order;
+  shares.take(thread, [&](Dim task) {
+    order.push_back(task);
+    return true;
+  });
+  return order;
+}
+
+}  // namespace
+
 TEST_CASE("set_threads refuses what is no number of threads") {
-  const int before = threads();
-  set_threads(2);
+  const Threads two(2);
   for (const int count : {0, -1, 257, 1000000}) {
     CHECK(refusal<ValueError>([&] { set_threads(count); }) ==
           "set_threads: needs a number from 1 to 256: got " + std::to_string(count));
@@ -41,15 +67,10 @@ TEST_CASE("set_threads refuses what is no number of threads") {
     set_threads(count);
     CHECK(threads() == count);
   }
-  set_threads(before);
 }
 
 TEST_CASE("as many threads run the tasks of a job as threads() says; a pool does not shrink") {
-  const int before = threads();
-  const std::filesystem::path all = "/proc/self/task";  // one folder for each thread
-  const auto threads_alive = [&] {
-    return static_cast<int>(std::distance(std::filesystem::directory_iterator(all), {}));
-  };
+  const Threads before(1);
   int most = 0, least = 0;
   for (const int count : {9, 11, 2, 5, 1, 3}) {
     set_threads(count);
@@ -67,29 +88,12 @@ TEST_CASE("as many threads run the tasks of a job as threads() says; a pool does
       }
     });
     CHECK(static_cast<int>(workers.size()) == count);
-    if (!std::filesystem::exists(all)) continue;  // only Linux lists the threads of a process
-    if (count == 9) least = threads_alive();      // no other test of this file starts more
+    if (count == 9) least = threads_alive();  // no other test of this file starts more
     if (count == 11) most = threads_alive();
     CHECK((count == 9 || threads_alive() == most));
   }
-  CHECK(most - least == (std::filesystem::exists(all) ? 2 : 0));
-  set_threads(before);
+  CHECK(most - least == (threads_alive() > 0 ? 2 : 0));
 }
-
-namespace {
-
-// The tasks that thread `thread` runs, in order, if the others are late.
-std::vector<Dim> taken_alone(Dim tasks, int threads, int thread) {
-  Shares shares(tasks, threads);
-  std::vector<Dim> order;
-  shares.take(thread, [&](Dim task) {
-    order.push_back(task);
-    return true;
-  });
-  return order;
-}
-
-}  // namespace
 
 TEST_CASE("a thread runs its own share first, then the shares of the threads after it") {
   CHECK(taken_alone(6, 3, 1) == std::vector<Dim>{2, 3, 4, 5, 0, 1});
@@ -131,14 +135,11 @@ TEST_CASE("sixty-four threads in a small address space", "[.environment]") {
   for (int round = 0; round < 100; ++round)
     kernels::parallel_for(1000, kernels::blocking.serial_work, [&](Dim) { ++done; });
   CHECK(done == 100 * 1000);
-  const auto started = std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
-  CHECK(started > 1);
-  CHECK(started < 20);
+  CHECK((threads_alive() > 1 && threads_alive() < 20));
 }
 
 TEST_CASE("when the system starts no more threads, those that run do the work") {
-  const auto result = testing::run({std::filesystem::read_symlink("/proc/self/exe").string(),
-                                    "sixty-four threads in a small address space"});
+  const auto result = run_alone("sixty-four threads in a small address space");
   INFO(result.out << result.err);
   CHECK(result.status == 0);
 }
@@ -158,21 +159,17 @@ TEST_CASE("what FLEDGE_THREADS says", "[.environment]") {
 
 // tests/command/usage.txt has more that is refused.
 TEST_CASE("FLEDGE_THREADS is the number of threads, or refused with what it says") {
-  const std::filesystem::path here = "/proc/self/exe";
-  if (!std::filesystem::exists(here)) {
+  if (!std::filesystem::exists("/proc/self/exe")) {
     testing::report_skipped("only Linux tells a program where it is");
     return;
   }
   const auto says = [&](const std::string& text, const std::string& expected) {
-    return testing::run({std::filesystem::read_symlink(here).string(), "what FLEDGE_THREADS says"},
-                        {{"FLEDGE_THREADS", text}, {"EXPECTED", expected}});
+    return run_alone("what FLEDGE_THREADS says",
+                     {{"FLEDGE_THREADS", text}, {"EXPECTED", expected}});
   };
-  const int processors = available_processors();
+  const auto at_most = [](int n) { return std::to_string(std::min(n, available_processors())); };
   std::vector<std::pair<std::string, std::string>> rows = {
-      {"1", "1"},
-      {"7", std::to_string(std::min(7, processors))},
-      {"256", std::to_string(std::min(256, processors))},
-      {"", std::to_string(std::min(256, processors))}};
+      {"1", "1"}, {"7", at_most(7)}, {"256", at_most(256)}, {"", at_most(256)}};
   const std::string refused = "FLEDGE_THREADS: must be a number from 1 to 256: got '";
   for (const std::string text : {"257", "99999999999999999999", "2 "})
     rows.emplace_back(text, refused + text + "'");
@@ -214,8 +211,7 @@ TEST_CASE("processors: those that this process may run on") {
   CPU_ZERO(&one);
   CPU_SET(first, &one);
   REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);  // a new process inherits it
-  const auto result = testing::run({std::filesystem::read_symlink("/proc/self/exe").string(),
-                                    "how many processors may be used"});
+  const auto result = run_alone("how many processors may be used");
   REQUIRE(sched_setaffinity(0, sizeof before, &before) == 0);
   INFO(result.out);
   CHECK(result.status == 0);
