@@ -29,11 +29,7 @@ Tensor counted(const Tensor& x, int& runs) {
   return record("counted", x.value(), wrt(x, [&runs](const Array& dy) { return ++runs, dy; }));
 }
 
-const std::string not_recorded =
-    "backward: this tensor does not depend on any parameter, or was computed under NoGrad";
-const std::string freed_graph =
-    "' was freed by an earlier backward(); run the forward pass again, or call the first one with "
-    "Graph::keep";
+const std::string not_recorded = "does not depend on any parameter, or was computed under NoGrad";
 
 struct RuleFailed : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -82,7 +78,7 @@ TEST_CASE("under NoGrad nothing is recorded, until the last one ends, also by an
     Tensor y;
     CHECK(nodes_made([&] { y = sum(exp(w * w)); }) == 0);
     CHECK_FALSE(y.needs_grad());
-    CHECK(refusal<GraphError>([&] { backward(y); }) == not_recorded);
+    CHECK(refuses<GraphError>([&] { backward(y); }, not_recorded));
     CHECK(parameter(counting({2})).needs_grad());
     backward(before);  // what was computed before keeps its history
     CHECK(same_bits(w.grad(), Array({2}, {2, 4})));
@@ -180,16 +176,13 @@ TEST_CASE("backward of one number, of any shape of size 1, starts with 1; of a p
 
 TEST_CASE("backward refuses what has no gradient") {
   const Tensor w = parameter(counting({2, 3}));
-  CHECK(
-      refusal<ShapeError>([&] { backward(w * w); }) ==
-      "backward: needs a single number, got shape (2, 3); pass a cotangent of that shape for ⟨dy, y⟩");
-  CHECK(refusal<ShapeError>([&] {
-          backward(w * w, counting({3, 2}));
-        }) == "backward: cotangent of shape (3, 2) for a tensor of shape (2, 3)");
-  CHECK(refusal<ShapeError>([&] { backward(sum(w), counting({1})); }) ==
-        "backward: cotangent of shape (1) for a tensor of shape ()");
-  CHECK(refusal<GraphError>([] { backward(Tensor(1.0)); }) == not_recorded);
-  CHECK(refusal<GraphError>([&] { backward(sum(w).detach()); }) == not_recorded);
+  const Tensor y = w * w, total = sum(w);
+  CHECK(refuses<ShapeError>([&] { backward(y); }, "single number, got shape (2, 3)", "⟨dy, y⟩"));
+  const Array turned = counting({3, 2}), one = counting({1});
+  CHECK(refuses<ShapeError>([&] { backward(y, turned); }, "cotangent", "(3, 2)", "(2, 3)"));
+  CHECK(refuses<ShapeError>([&] { backward(total, one); }, "cotangent", "(1)", "()"));
+  for (const Tensor& constant : {Tensor(1.0), total.detach()})
+    CHECK(refuses<GraphError>([&] { backward(constant); }, not_recorded));
   CHECK_FALSE(w.has_grad());
 }
 
@@ -210,7 +203,8 @@ TEST_CASE("Graph::keep: the same gradients again, also of intermediate results t
   CHECK(same_bits(inner.grad(), inner_once + inner_once));
   CHECK_FALSE(square.has_grad());
   CHECK(runs == 3);
-  CHECK(refusal<GraphError>([&] { backward(y); }) == "backward: the graph of 'sum" + freed_graph);
+  CHECK(refuses<GraphError>([&] { backward(y); }, "backward: the graph of 'sum' was freed",
+                            "run the forward pass again", "Graph::keep"));
   CHECK(same_bits(w.grad(), once + once));
 }
 
@@ -304,8 +298,7 @@ TEST_CASE("when a rule throws no gradient has changed and everything is freed") 
   const Array witness = counting({1});
   {
     const Tensor bad = failing(holding(witness, w * w));
-    const Tensor late =
-        parameter(counting({2}));  // newer than `bad`: its gradient is finished first
+    const Tensor late = parameter(counting({2}));  // newer: its gradient is finished first
     const Tensor kept = (late * 2.0).keep_grad();
     const Tensor y = sum(bad + kept);
     CHECK(refusal<RuleFailed>([&] { backward(y); }) == "rule");
@@ -344,13 +337,9 @@ TEST_CASE("a freed trunk is an error every time it is reached, never a missing g
 
 TEST_CASE("a rule that returns no array, or one of a wrong shape, is an error") {
   const Tensor w = parameter(counting({2, 3})), v = parameter(Array({}, {3}));
-  for (const Shape& shape : {Shape{3}, Shape{3, 2}, Shape{1, 3}, Shape{}, Shape{2, 4}, Shape{0}}) {
-    CAPTURE(to_string(shape));
-    const std::string message = refusal<ShapeError>([&] { backward(sum(misshapen(w, shape))); });
-    for (const auto& part :
-         {"of shape " + to_string(shape), std::string("of shape (2, 3)"), std::string("misshapen")})
-      CHECK_THAT(message, ContainsSubstring(part));
-  }
+  for (const Shape& shape : {Shape{3}, Shape{3, 2}, Shape{1, 3}, Shape{}, Shape{2, 4}, Shape{0}})
+    CHECK(refuses<ShapeError>([&] { backward(sum(misshapen(w, shape))); }, "misshapen",
+                              "of shape " + to_string(shape), "of shape (2, 3)"));
   const auto empty = [&] {
     return record("empty", v.value(), wrt(v, [](const Array&) { return Array(); }));
   };

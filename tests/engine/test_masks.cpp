@@ -133,59 +133,42 @@ TEST_CASE("spans and tables are what a mask allows, for every score, and spans n
 
 TEST_CASE("masks that do not fit the scores are refused, and impossible masks when they are made") {
   const Mask table = custom(2, 3, std::vector<bool>(6, true)), one = custom(1, 1, {true});
-  const std::string needs_scores = "op: a mask needs scores (..., queries, keys): got shape ",
-                    rows_and_columns = "; its rows are queries, its columns keys";
-  const auto padded = [](const std::string& n, const std::string& shape) {
-    return "op: a padding mask of " + n + " lengths needs scores (" + n +
-           ", ..., queries, keys): got shape " + shape;
-  };
-  const auto apart = [](const std::string& n, const std::string& shape) {
-    return "op: " + n +
-           " documents need as many queries, and as many keys, as their lengths together: got "
-           "shape " +
-           shape;
-  };
+  constexpr Dim huge = std::numeric_limits<Dim>::max();
   struct Row {
     Mask mask;
     Shape scores;
-    std::string text;
+    std::string says;
   };
-  constexpr Dim huge = std::numeric_limits<Dim>::max();
   const std::vector<Row> rows = {
-      {causal(), {3}, needs_scores + "(3)"},
-      {Mask(), {}, needs_scores + "()"},
-      {padding({1, 2}), {3, 4}, padded("2", "(3, 4)")},
-      {padding({1, 2}), {3, 2, 4}, padded("2", "(3, 2, 4)")},
-      {padding({1}), {2, 2}, padded("1", "(2, 2)")},
-      {padding({1, 5}), {2, 3, 4}, "op: a padding length of 5 exceeds the keys of shape (2, 3, 4)"},
-      {documents({2, 1}), {2, 4, 4}, apart("2", "(2, 4, 4)")},
-      {documents({2, 2}), {3, 3}, apart("2", "(3, 3)")},
-      {documents({2, 1}), {3, 4}, apart("2", "(3, 4)")},
-      {documents({2, 1}), {4, 3}, apart("2", "(4, 3)")},
-      {documents({huge, huge, 5}), {3, 3}, apart("3", "(3, 3)")},
-      {table,
-       {3, 2},
-       "op: a custom mask (2, 3) does not fit scores of shape (3, 2)" + rows_and_columns},
-      {causal() & one,
-       {2, 2},
-       "op: a custom mask (1, 1) does not fit scores of shape (2, 2)" + rows_and_columns},
+      {causal(), {3}, "needs scores (..., queries, keys)"},
+      {Mask(), {}, "needs scores (..., queries, keys)"},
+      {padding({1, 2}), {3, 4}, "2 lengths needs scores (2, ..., queries, keys)"},
+      {padding({1, 2}), {3, 2, 4}, "2 lengths needs scores (2, ..., queries, keys)"},
+      {padding({1}), {2, 2}, "1 lengths needs scores (1, ..., queries, keys)"},
+      {padding({1, 5}), {2, 3, 4}, "padding length of 5 exceeds the keys"},
+      {documents({2, 1}), {2, 4, 4}, "2 documents"},
+      {documents({2, 2}), {3, 3}, "2 documents"},
+      {documents({2, 1}), {3, 4}, "2 documents"},
+      {documents({2, 1}), {4, 3}, "2 documents"},
+      {documents({huge, huge, 5}), {3, 3}, "3 documents"},
+      {table, {3, 2}, "custom mask (2, 3) does not fit scores"},
+      {causal() & one, {2, 2}, "custom mask (1, 1) does not fit scores"},
   };
   for (const Row& row : rows) {
-    CHECK(refusal<ShapeError>([&] { row.mask.table(row.scores, "op"); }) == row.text);
+    const std::string shape = "shape " + to_string(row.scores);
+    CHECK(refuses<ShapeError>([&] { row.mask.table(row.scores, "op"); }, "op: ", row.says, shape));
     if (row.mask.has_spans())
-      CHECK(refusal<ShapeError>([&] { row.mask.spans(row.scores, "op"); }) == row.text);
+      CHECK(
+          refuses<ShapeError>([&] { row.mask.spans(row.scores, "op"); }, "op: ", row.says, shape));
   }
-  CHECK(refusal<ValueError>([&] {
-          (causal() & one).spans({1, 1}, "op");
-        }) == "op: a custom mask has no spans");
-  CHECK(refusal<ValueError>([] {
-          padding({1, -1});
-        }) == "padding: lengths must not be negative: got -1");
+  const Mask both = causal() & one;
+  CHECK(refuses<ValueError>([&] { both.spans({1, 1}, "op"); }, "op: a custom mask has no spans"));
+  CHECK(refuses<ValueError>([] { padding({1, -1}); }, "padding", "negative", "-1"));
   CHECK(refuses<ValueError>([] { documents({3, -1}); }, "documents", "negative", "-1"));
-  CHECK(refusal<ValueError>([] { window(0); }) == "window: the width must be at least 1: got 0");
+  CHECK(refuses<ValueError>([] { window(0); }, "window", "at least 1", "got 0"));
   constexpr Dim vast = Dim{1} << 40;
-  using Sizes = std::array<Dim, 3>;
-  std::vector<Sizes> wrong = {{0, 0, 1}, {0, 3, 1}, {3, 0, 1}, {-1, -1, 1}, {vast, vast, 0}};
+  std::vector<std::array<Dim, 3>> wrong = {
+      {0, 0, 1}, {0, 3, 1}, {3, 0, 1}, {-1, -1, 1}, {vast, vast, 0}};
   for (const Dim count : {0, 1, 3, 4, 5, 7, 8, 12}) wrong.push_back({2, 3, count});
   for (const auto& [queries, keys, count] : wrong)
     CHECK(refusal<ShapeError>([&, q = queries, k = keys, n = count] {

@@ -10,10 +10,6 @@
 
 using namespace tests;
 
-namespace {
-const std::string no_gradient = ": a constant has no gradient; make it a parameter()";
-}
-
 TEST_CASE("a tensor shows the value and the shape of its array; a number is one of shape ()") {
   const Tensor x(counting({2, 3})), number = 2.5, none;
   CHECK(x.shape() == Shape{2, 3});
@@ -23,8 +19,7 @@ TEST_CASE("a tensor shows the value and the shape of its array; a number is one 
   CHECK(number.shape() == Shape{});
   CHECK(number.item() == 2.5);
   CHECK(Tensor(Array({1, 1}, {3})).item() == 3);
-  CHECK(refusal<ShapeError>([&] { x.item(); }) ==
-        "item: needs exactly one number: got shape (2, 3)");
+  CHECK(refuses<ShapeError>([&] { x.item(); }, "item", "one number", "(2, 3)"));
   for (const Tensor& constant : {x, number, none})
     CHECK_FALSE((constant.needs_grad() || constant.has_grad()));
   CHECK_FALSE(none.exists());
@@ -35,8 +30,7 @@ TEST_CASE("a tensor shows the value and the shape of its array; a number is one 
 }
 
 TEST_CASE("copies of a parameter are the same parameter") {
-  const Tensor w = parameter(counting({2}));
-  const Tensor same = w;
+  const Tensor w = parameter(counting({2})), same = w;
   CHECK(same.node() == w.node());
   w.write()[0] = Real(7);
   CHECK(same_bits(same.value(), Array({2}, {7, 2})));
@@ -61,9 +55,10 @@ TEST_CASE("a moved-from or self-assigned tensor is safe") {
 
 TEST_CASE("constants have no gradient") {
   const Tensor x(counting({2}));
-  CHECK(refusal<GraphError>([&] { x.grad(); }) == "grad" + no_gradient);
-  CHECK(refusal<GraphError>([&] { x.keep_grad(); }) == "keep_grad" + no_gradient);
-  CHECK(refusal<GraphError>([&] { x.set_grad(counting({2})); }) == "set_grad" + no_gradient);
+  const std::string hint = "a constant has no gradient; make it a parameter()";
+  CHECK(refuses<GraphError>([&] { x.grad(); }, "grad: ", hint));
+  CHECK(refuses<GraphError>([&] { x.keep_grad(); }, "keep_grad: ", hint));
+  CHECK(refuses<GraphError>([&] { x.set_grad(counting({2})); }, "set_grad: ", hint));
   CHECK_NOTHROW(x.zero_grad());
 }
 
@@ -71,35 +66,27 @@ TEST_CASE("a gradient that has not come is absent, not zero") {
   const Tensor w = parameter(counting({2}));
   CHECK(w.needs_grad());
   CHECK_FALSE(w.has_grad());
-  CHECK(refusal<GraphError>([&] { w.grad(); }) ==
-        "grad: no backward pass has reached this tensor of shape (2)");
+  const std::string none = "grad: no backward pass has reached this tensor of shape (2)";
+  CHECK(refusal<GraphError>([&] { w.grad(); }) == none);
   const Tensor y = w * 2.0;
-  CHECK(
-      refusal<GraphError>([&] { y.grad(); }) ==
-      "grad: no backward pass has reached this tensor of shape (2); call keep_grad() on intermediate "
-      "results first");
+  CHECK(refuses<GraphError>([&] { y.grad(); }, none, "keep_grad() on intermediate results"));
 }
 
 TEST_CASE("set_grad replaces a gradient of the same shape") {
   const Tensor w = parameter(counting({2}));
   w.set_grad(Array({2}, {5, 6}));
   CHECK(same_bits(w.grad(), Array({2}, {5, 6})));
-  CHECK(refusal<ShapeError>([&] {
-          w.set_grad(counting({1, 2}));
-        }) == "set_grad: gradient of shape (1, 2) for a tensor of shape (2)");
+  const Array other = counting({1, 2});
+  CHECK(refuses<ShapeError>([&] { w.set_grad(other); }, "set_grad", "(1, 2)", "(2)"));
   CHECK(same_bits(w.grad(), Array({2}, {5, 6})));
   w.zero_grad();
   CHECK_FALSE(w.has_grad());
 }
 
 TEST_CASE("only a parameter may be written") {
-  const std::string refused =
-      "write: only a parameter() may be written; values of other tensors do not change";
   const Tensor w = parameter(counting({2}));
-  const Tensor y = w * 2.0;
-  CHECK(refusal<GraphError>([&] { y.write(); }) == refused);
-  CHECK(refusal<GraphError>([] { Tensor(1.0).write(); }) == refused);
-  CHECK(refusal<GraphError>([] { Tensor().write(); }) == refused);
+  for (const Tensor& other : {w * 2.0, Tensor(1.0), Tensor()})
+    CHECK(refuses<GraphError>([&] { other.write(); }, "write: only a parameter() may be written"));
   CHECK_NOTHROW(w.write());
 }
 
