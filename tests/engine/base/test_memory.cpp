@@ -40,6 +40,12 @@ std::vector<std::size_t> block_sizes() {
   return all;
 }
 
+// Runs f(0) to f(3), each on a thread of its own.
+void on_four_threads(const std::function<void(std::size_t thread)>& f) {
+  std::vector<std::jthread> threads;
+  for (std::size_t thread = 0; thread < 4; ++thread) threads.emplace_back(f, thread);
+}
+
 }  // namespace
 
 TEST_CASE("a block of every size is aligned to 64, can be written, and is not taken for more") {
@@ -83,13 +89,10 @@ TEST_CASE("blocks in use do not overlap, whatever was taken and given before") {
 }
 
 TEST_CASE("a block given back is the next one taken, for all sizes of its kind") {
-  for (const auto& [given, taken] : {std::pair<std::size_t, std::size_t>{1, 64},
-                                     {64, 0},
-                                     {65, 128},
-                                     {257, 320},
-                                     {1000, 1000},
-                                     {5000, 4500},
-                                     {std::size_t{1} << 24, (std::size_t{1} << 24) - 1000}}) {
+  constexpr std::size_t large = std::size_t{1} << 24;
+  const std::pair<std::size_t, std::size_t> sizes[] = {
+      {1, 64}, {64, 0}, {65, 128}, {257, 320}, {1000, 1000}, {5000, 4500}, {large, large - 1000}};
+  for (const auto& [given, taken] : sizes) {
     void* const block = allocate_memory(given);
     deallocate_memory(block, given);
     void* const next = allocate_memory(taken);
@@ -114,20 +117,17 @@ TEST_CASE("an array may outlive the thread that made it") {
 }
 
 TEST_CASE("several threads take and give at once") {
-  std::vector<std::thread> threads;
   std::vector<int> wrong(4, 0);
-  for (std::size_t thread = 0; thread < 4; ++thread)
-    threads.emplace_back([&, thread] {
-      const auto byte = static_cast<unsigned char>(thread);
-      for (std::size_t i = 0; i < 2000; ++i) {
-        const std::size_t bytes = i % 700;
-        void* const block = allocate_memory(bytes);
-        std::memset(block, byte, bytes);
-        if (!aligned(block) || !holds(block, bytes, byte)) ++wrong[thread];
-        deallocate_memory(block, bytes);
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
+  on_four_threads([&](std::size_t thread) {
+    const auto byte = static_cast<unsigned char>(thread);
+    for (std::size_t i = 0; i < 2000; ++i) {
+      const std::size_t bytes = i % 700;
+      void* const block = allocate_memory(bytes);
+      std::memset(block, byte, bytes);
+      if (!aligned(block) || !holds(block, bytes, byte)) ++wrong[thread];
+      deallocate_memory(block, bytes);
+    }
+  });
   CHECK(wrong == std::vector<int>(4, 0));
 }
 
@@ -173,16 +173,13 @@ TEST_CASE("HandleCount: of several threads that drop their handles, one is the l
     HandleCount shared;
     std::vector<int> last(4, 0);
     for (int thread = 1; thread < 4; ++thread) shared.add();
-    std::vector<std::thread> threads;
-    for (std::size_t thread = 0; thread < 4; ++thread)
-      threads.emplace_back([&, thread] {
-        for (int i = 0; i < 1000; ++i) {
-          shared.add();
-          if (shared.remove()) last[thread] = 2;
-        }
-        last[thread] += shared.remove() ? 1 : 0;
-      });
-    for (std::thread& thread : threads) thread.join();
+    on_four_threads([&](std::size_t thread) {
+      for (int i = 0; i < 1000; ++i) {
+        shared.add();
+        if (shared.remove()) last[thread] = 2;
+      }
+      last[thread] += shared.remove() ? 1 : 0;
+    });
     CHECK(std::accumulate(last.begin(), last.end(), 0) == 1);
   }
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/support/catch.h"
+#include "tests/support/refuses.h"
 #include "tests/support/threads.h"
 
 using namespace fledge;
@@ -27,17 +28,6 @@ std::vector<int> calls(Dim count, Dim work) {
 }
 
 std::vector<int> ones(Dim count) { return std::vector<int>(static_cast<std::size_t>(count), 1); }
-
-// The text of what a task threw.
-template <class F>
-std::string thrown(F f) {
-  try {
-    f();
-  } catch (const std::runtime_error& error) {
-    return error.what();
-  }
-  return "<nothing>";
-}
 
 }  // namespace
 
@@ -113,7 +103,7 @@ TEST_CASE("the exception of the lowest index reaches the caller, and the pool wo
     const Threads so_many(count);
     for (int round = 0; round < 20; ++round) {
       std::atomic<int> failed{0};
-      const std::string text = thrown([&] {
+      const std::string text = refusal<std::runtime_error>([&] {
         parallel_for(64, spread_work, [&](Dim i) {
           if (i % 8 != 5) return;
           ++failed;
@@ -125,7 +115,7 @@ TEST_CASE("the exception of the lowest index reaches the caller, and the pool wo
       CHECK(calls(64, spread_work) == ones(64));
     }
   }
-  CHECK(thrown([] {
+  CHECK(refusal<std::runtime_error>([] {
           parallel_for(9, 0, [](Dim i) {
             if (i >= 3) throw std::runtime_error("task " + std::to_string(i));
           });
@@ -140,7 +130,7 @@ TEST_CASE("a task may start parallel work of its own") {
       parallel_for(30, spread_work, [&](Dim j) { ++counts[static_cast<std::size_t>(i * 30 + j)]; });
     });
     CHECK(std::vector<int>(counts.begin(), counts.end()) == ones(600));
-    CHECK(thrown([] {
+    CHECK(refusal<std::runtime_error>([] {
             parallel_for(4, spread_work, [](Dim) {
               parallel_for(4, spread_work, [](Dim j) {
                 if (j == 2) throw std::runtime_error("inner");
