@@ -1,5 +1,5 @@
-// Perl as an independent judge of Unicode: it has tables and regular expressions of its own, and
-// every machine with git has it.
+// Perl as an independent judge, of Unicode, for which it has tables and regular expressions of its
+// own, and of SHA-256. Every machine with git has it.
 #pragma once
 
 #include <optional>
@@ -26,6 +26,15 @@ inline std::optional<std::string> perl(const std::string& script, std::string_vi
 /// The version of perl's Unicode tables, such as "14.0.0"; "" without perl.
 inline std::string unicode_of_perl() {
   return perl("use Unicode::UCD; print Unicode::UCD::UnicodeVersion()").value_or("");
+}
+
+/// The 32 bytes of the SHA-256. Throws std::bad_optional_access on a machine without perl.
+inline std::string sha256(std::string_view text) {
+  return perl(
+             "use Digest::SHA 'sha256'; binmode STDIN; binmode STDOUT; local $/; "
+             "print sha256(<STDIN> // '')",
+             text)
+      .value();
 }
 
 }  // namespace testing

@@ -8,7 +8,7 @@
 #include "nn/io/errors.h"
 #include "tests/examples/lessons/course.h"
 #include "tests/support/catch.h"
-#include "tests/support/sha256.h"
+#include "tests/support/perl.h"
 
 using namespace fledge;
 using namespace fledge::page;

@@ -10,12 +10,40 @@
 #include "tests/nn/modules.h"
 #include "tests/support/catch.h"
 #include "tests/support/refuses.h"
-#include "tests/support/small_trainer.h"
 #include "tests/support/threads.h"
 
 using namespace tests;
 
 namespace {
+
+// A small language model, its text and its options.
+
+constexpr std::string_view trainer_text =
+    "birds sometimes walk and birds often fly over the small blue lake\n";
+
+Corpus corpus() { return read_corpus(trainer_text, {}); }
+
+LanguageModel model_of(const Corpus& c, double dropout = 0.1) {
+  Rng rng(5);
+  LanguageModelSizes sizes{.vocabulary = c.tokenizer.size(), .context = 8, .width = 8};
+  sizes.layers = sizes.heads = 2, sizes.dropout = dropout;
+  return {sizes, rng};
+}
+
+TrainerOptions options(std::int64_t steps) {
+  TrainerOptions result;
+  result.batch = 3;
+  result.average = 0.8;
+  result.schedule = {.rate = 0.02, .warmup = 2, .steps = steps};
+  return result;
+}
+
+std::vector<double> numbers(const LanguageModel& model) {
+  std::vector<double> all;
+  for (const Tensor& tensor : parameters(model))
+    for (Dim i = 0; i < tensor.size(); ++i) all.push_back(value_of(tensor.value()[i]));
+  return all;
+}
 
 bool same_arrays(const std::vector<Array>& a, const std::vector<Array>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Array& x, const Array& y) {
