@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "engine/array_math.h"
 #include "tests/engine/ops/passes.h"
 #include "tests/support/blocking.h"
 
@@ -37,21 +38,19 @@ Array random_dy(const Function& f, const std::vector<Array>& x, std::uint64_t se
   return uniform(value(f, x).shape(), seed);
 }
 
-Array total_of(const Array& a, const Array& b) { return (Tensor(a) + Tensor(b)).value(); }
-
 // Gradients of their inputs' shapes, the same ones when other inputs want none, exactly 0 for a
 // cotangent of 0 and exactly twice as large for twice the cotangent; and the same value whether the
 // op is recorded, has no parameter, or stands under NoGrad.
 void check_rules(const Function& f, const std::vector<Array>& inputs) {
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
     const Array dy = random_dy(f, inputs, seed);
-    const Pass once = pass(f, inputs, dy), doubled = pass(f, inputs, total_of(dy, dy));
+    const Pass once = pass(f, inputs, dy), doubled = pass(f, inputs, dy + dy);
     const Pass nothing = pass(f, inputs, Array::zeros(dy.shape()));
     CHECK(same_bits(once.y, value(f, inputs)));
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       INFO("input " << i);
       CHECK(once.dx[i].shape() == inputs[i].shape());
-      CHECK(same_bits(doubled.dx[i], total_of(once.dx[i], once.dx[i])));
+      CHECK(same_bits(doubled.dx[i], once.dx[i] + once.dx[i]));
       CHECK(same_numbers(nothing.dx[i], Array::zeros(inputs[i].shape())));
       Tensors x(inputs.begin(), inputs.end());
       x[i] = parameter(inputs[i]);
@@ -117,10 +116,8 @@ TEST_CASE("every op and its reference are two roads to one answer") {
 TEST_CASE("every op: the gradient of a sum of cotangents is the sum of their gradients") {
   for_each_row([](const OpCase& row, const std::vector<Array>& x) {
     const Array a = random_dy(row.f, x, 1), b = random_dy(row.f, x, 2);
-    const Pass of_a = pass(row.f, x, a), of_b = pass(row.f, x, b),
-               both = pass(row.f, x, total_of(a, b));
-    for (std::size_t i = 0; i < x.size(); ++i)
-      CHECK(near(both.dx[i], total_of(of_a.dx[i], of_b.dx[i])));
+    const Pass of_a = pass(row.f, x, a), of_b = pass(row.f, x, b), both = pass(row.f, x, a + b);
+    for (std::size_t i = 0; i < x.size(); ++i) CHECK(near(both.dx[i], of_a.dx[i] + of_b.dx[i]));
   });
 }
 
@@ -129,8 +126,7 @@ TEST_CASE("every op: used twice it gives both gradients, and so does one tensor 
     const Array dy = random_dy(row.f, x, 1);
     const Pass once = pass(row.f, x, dy);
     const Pass twice = pass([&](const Tensors& t) { return row.f(t) + row.f(t); }, x, dy);
-    for (std::size_t i = 0; i < x.size(); ++i)
-      CHECK(near(twice.dx[i], total_of(once.dx[i], once.dx[i])));
+    for (std::size_t i = 0; i < x.size(); ++i) CHECK(near(twice.dx[i], once.dx[i] + once.dx[i]));
     for (std::size_t j = 1; j < x.size(); ++j)
       for (std::size_t i = 0; i < j; ++i) {
         if (x[i].shape() != x[j].shape()) continue;
@@ -141,7 +137,7 @@ TEST_CASE("every op: used twice it gives both gradients, and so does one tensor 
         Tensors shared(alike.begin(), alike.end());
         shared[i] = shared[j] = parameter(x[i]);
         backward(row.f(shared), dy);
-        CHECK(close(shared[i].grad(), total_of(apart.dx[i], apart.dx[j])));
+        CHECK(close(shared[i].grad(), apart.dx[i] + apart.dx[j]));
       }
   });
 }
