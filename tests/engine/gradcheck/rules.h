@@ -68,6 +68,8 @@ Tensor moved(const Tensor& x, From from) {
   });
 }
 
+inline Tensor variance(const Tensor& x) { return mean(x * x) - mean(x) * mean(x); }
+
 /// C = A·B with a part of its rules wrong.
 inline Tensor product_of(const Tensor& a, const Tensor& b, const std::string& wrong) {
   const Array A = a.value(), B = b.value();

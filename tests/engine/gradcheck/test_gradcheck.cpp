@@ -13,11 +13,7 @@ using namespace tests;
 
 namespace {
 
-Real total_of(const Array& x) {
-  Real total = 0;
-  for (Dim i = 0; i < x.size(); ++i) total += x[i];
-  return total;
-}
+Real total_of(const Array& x) { return sum(Tensor(x)).value().item(); }
 
 // x³, with the gradient of x times a factor, in all elements or in one.
 GradcheckReport check_cube(const Shape& shape, double factor, Dim at = -1) {
@@ -69,14 +65,15 @@ TEST_CASE("a check that could not have failed is a failure") {
     CHECK((report.max_error_dual == infinity && report.max_error_differences == infinity));
     return report.problem;
   };
-  const std::string no_inputs = "nothing to compare: the inputs have no elements";
-  const std::string silent =
-      "this check could not have failed: the gradient is zero in every element; list the tensor in "
-      "zero_gradients if it is zero by mathematics";
-  const std::string outside = "the output is not finite: choose inputs inside the domain";
-  const std::string unsteady =
-      "the function gives another value each time: fix its random seed inside it";
-  CHECK(problem([](In in) { return sum(in[0] * in[0]); }, {Array::zeros({0, 3})}) == no_inputs);
+  const std::string no_inputs = "nothing to compare: the inputs have no elements",
+                    silent =
+                        "this check could not have failed: the gradient is zero in every "
+                        "element; list the tensor in zero_gradients if it is zero by mathematics",
+                    outside = "the output is not finite: choose inputs inside the domain",
+                    unsteady =
+                        "the function gives another value each time: fix its random seed "
+                        "inside it";
+  CHECK(problem(of_one(exp), {Array::zeros({0, 3})}) == no_inputs);
   CHECK(problem([](In) { return Tensor(1.0); }, {}) == no_inputs);
   CHECK(problem(of_one(slice, 0, 0, 0), {uniform({3}, 1)}) ==
         "nothing to compare: the output has no elements");
@@ -106,11 +103,7 @@ TEST_CASE(
   const std::vector<Array> x{uniform({32}, 1)}, two{uniform({2}, 1), uniform({3}, 2)};
   const GradcheckOptions first{.zero_gradients = {"input 0"}};
   const GradcheckReport report = gradcheck(total, x);
-  CHECK(
-      report.problem ==
-      "this gradient is only rounding: list the tensor in zero_gradients if it is zero by "
-      "mathematics (a softmax sums to 1: multiply its terms by different numbers), or leave large "
-      "constants out of the function");
+  CHECK_THAT(report.problem, StartsWith("this gradient is only rounding: list the tensor"));
   CHECK(report.likely_cause.empty());
   CHECK(gradcheck(total, x, first).ok);
   CHECK_FALSE(gradcheck(beside, two).ok);
@@ -125,10 +118,9 @@ TEST_CASE(
     CHECK_FALSE(gradcheck(f, x, first).ok);
     CHECK(gradcheck(f, x, first).tensor == "input 0");
   }
-  CHECK(gradcheck(alive, x, first).problem ==
-        "the tensor is listed in zero_gradients, but its gradient is not zero: remove it from the "
-        "list");
-  CHECK(gradcheck(alive, x, first).undecided == 0);
+  const GradcheckReport listed = gradcheck(alive, x, first);
+  CHECK_THAT(listed.problem, StartsWith("the tensor is listed in zero_gradients, but its"));
+  CHECK(listed.undecided == 0);
 }
 
 TEST_CASE("a derivative that is infinite where the function is finite is not ok") {
@@ -213,10 +205,8 @@ TEST_CASE("at a kink dual numbers alone decide, and the report says so") {
                         wrong = gradcheck(with_slope(0.5), {x});
   CHECK(right.undecided == 1);
   CHECK(right.max_error_differences <= gradcheck_tolerance_differences);
-  CHECK(right.note ==
-        "1 of 3 elements is checked by dual numbers alone, first input 0[1]: finite differences do "
-        "not converge here: the function has a kink, a jump or the edge of its domain at or near "
-        "this point");
+  CHECK_THAT(right.note, StartsWith("1 of 3 elements is checked by dual numbers alone, first input "
+                                    "0[1]: finite differences do not converge here"));
   CHECK_THAT(to_string(right), StartsWith("ok: 3 elements, ") && EndsWith("; " + right.note));
   CHECK((wrong.wrong_by_dual && !wrong.wrong_by_differences));
   CHECK(wrong.index == "[1]");
@@ -233,11 +223,7 @@ TEST_CASE("what rounding hides is undecided and counted once, by whichever oracl
              StartsWith("3 of 3 elements are checked by dual numbers alone, first input "
                         "0[0]: rounding hides this derivative"));
   const auto variance_about = [](double c) {
-    const auto f = [c](In in) {
-      const Tensor y = in[0] + c;
-      return mean(y * y) - mean(y) * mean(y);
-    };
-    return gradcheck(f, {uniform({6}, 1)});
+    return gradcheck([c](In in) { return variance(in[0] + c); }, {uniform({6}, 1)});
   };
   CHECK(variance_about(0).undecided == 0);
   const GradcheckReport six = variance_about(1e4), all = variance_about(1e5),

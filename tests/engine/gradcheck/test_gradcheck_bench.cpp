@@ -29,7 +29,6 @@ std::vector<Array> inputs_of(const Row& row, std::uint64_t seed) {
 Tensor ones(Dim n) { return Tensor(Array::ones({n})); }
 Tensor zeros(Dim n) { return Tensor(Array::zeros({n})); }
 Tensor shifted(const Tensor& x, double c) { return (x + c) - c; }
-Tensor variance(const Tensor& x) { return mean(x * x) - mean(x) * mean(x); }
 Tensor absolute(const Tensor& x) { return relu(x) + relu(-x); }
 Array total(const Array& x) { return sum(Tensor(x)).value(); }
 Tensor clipped(const Tensor& x) { return relu(x) - relu(x - 1.0); }
