@@ -102,24 +102,28 @@ class JsonReader {
     return StrictJson(number());
   }
 
-  StrictJson::Array array(int depth) {
-    StrictJson::Array items;
+  /// Reads what commas part, up to `end`.
+  template <class Read>
+  void each_item(const char* end, Read read) {
     space();
-    if (take("]")) return items;
+    if (take(end)) return;
     do {
-      items.push_back(value(depth + 1));
+      space();
+      read();
       space();
     } while (take(","));
-    expect("]");
+    expect(end);
+  }
+
+  StrictJson::Array array(int depth) {
+    StrictJson::Array items;
+    each_item("]", [&] { items.push_back(value(depth + 1)); });
     return items;
   }
 
   StrictJson::Object object(int depth) {
     StrictJson::Object members;
-    space();
-    if (take("}")) return members;
-    do {
-      space();
+    each_item("}", [&] {
       expect("\"");
       std::string key = string();
       for (const auto& member : members)
@@ -127,9 +131,7 @@ class JsonReader {
       space();
       expect(":");
       members.emplace_back(std::move(key), value(depth + 1));
-      space();
-    } while (take(","));
-    expect("}");
+    });
     return members;
   }
 

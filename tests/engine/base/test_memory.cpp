@@ -25,9 +25,17 @@ bool holds(const void* block, std::size_t bytes, unsigned char byte) {
 }
 
 struct FilledBlock {
-  void* at;
   std::size_t bytes;
   unsigned char byte;
+  void* at = allocate_memory(bytes);
+
+  FilledBlock(std::size_t size, unsigned char filling) : bytes(size), byte(filling) {
+    std::memset(at, byte, bytes);
+  }
+  void check_and_free() const {
+    REQUIRE(holds(at, bytes, byte));
+    deallocate_memory(at, bytes);
+  }
 };
 
 // Around every size at which the kind of block may change, and some large ones.
@@ -50,17 +58,13 @@ void on_four_threads(const std::function<void(std::size_t thread)>& f) {
 
 TEST_CASE("a block of every size is aligned to 64, can be written, and is not taken for more") {
   for (const std::size_t bytes : block_sizes()) {
-    void* const block = allocate_memory(bytes);
     INFO(bytes << " bytes");
-    REQUIRE(aligned(block));
-    std::memset(block, 0xAB, bytes);
-    REQUIRE(holds(block, bytes, 0xAB));
-    deallocate_memory(block, bytes);
-    const std::size_t more = 2 * bytes + 65;
-    void* const larger = allocate_memory(more);
-    CHECK(larger != block);
-    std::memset(larger, 3, more);  // a sanitizer, or the heap, knows when this is too much
-    deallocate_memory(larger, more);
+    const FilledBlock block(bytes, 0xAB);
+    REQUIRE(aligned(block.at));
+    block.check_and_free();
+    const FilledBlock larger(2 * bytes + 65, 3);  // a sanitizer, or the heap, knows of too much
+    CHECK(larger.at != block.at);
+    deallocate_memory(larger.at, larger.bytes);
   }
 }
 
@@ -70,22 +74,15 @@ TEST_CASE("blocks in use do not overlap, whatever was taken and given before") {
   for (int step = 0; step < 4000; ++step) {
     const auto at = static_cast<std::size_t>(rng.below(static_cast<Dim>(blocks.size()) + 1));
     if (at < blocks.size() && rng.below(2) == 0) {
-      REQUIRE(holds(blocks[at].at, blocks[at].bytes, blocks[at].byte));
-      deallocate_memory(blocks[at].at, blocks[at].bytes);
+      blocks[at].check_and_free();
       blocks[at] = blocks.back();
       blocks.pop_back();
     } else {
       const auto bytes = static_cast<std::size_t>(rng.below(rng.below(2) == 0 ? 300 : 5000));
-      const FilledBlock block{allocate_memory(bytes), bytes,
-                              static_cast<unsigned char>(rng.below(256))};
-      std::memset(block.at, block.byte, bytes);
-      blocks.push_back(block);
+      blocks.emplace_back(bytes, static_cast<unsigned char>(rng.below(256)));
     }
   }
-  for (const FilledBlock& block : blocks) {
-    REQUIRE(holds(block.at, block.bytes, block.byte));
-    deallocate_memory(block.at, block.bytes);
-  }
+  for (const FilledBlock& block : blocks) block.check_and_free();
 }
 
 TEST_CASE("a block given back is the next one taken, for all sizes of its kind") {
@@ -132,23 +129,20 @@ TEST_CASE("several threads take and give at once") {
 }
 
 TEST_CASE("what is in use survives release_memory() and requests for more than there is") {
-  void* const used = allocate_memory(100);
-  std::memset(used, 7, 100);
+  const FilledBlock used(100, 7);
   for (const std::size_t bytes : {10u, 100u, 1000u, 100000u})
     deallocate_memory(allocate_memory(bytes), bytes);
   deallocate_memory(nullptr, 0);
   deallocate_memory(nullptr, 1000);
   release_memory();
   release_memory();
-  void* const next = allocate_memory(100);
-  std::memset(next, 8, 100);
+  const FilledBlock next(100, 8);
   constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
   for (const std::size_t bytes : {all, all - 63, all / 2 + 1, all / 4, std::size_t{1} << 48})
     CHECK_THROWS_AS(allocate_memory(bytes), std::bad_alloc);
   CHECK_THROWS_AS(Buffer(Dim{1} << 55), std::bad_alloc);
-  CHECK(holds(used, 100, 7));
-  deallocate_memory(next, 100);
-  deallocate_memory(used, 100);
+  used.check_and_free();
+  next.check_and_free();
 }
 
 TEST_CASE("PoolVector is a vector whose numbers are aligned") {
