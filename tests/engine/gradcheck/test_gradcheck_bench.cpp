@@ -412,13 +412,8 @@ TEST_CASE("what resembles a known mistake has another cause, or none") {
   };
   const std::vector<Shape> two{{3, 3}, {3, 3}}, three{{3, 3}, {3, 3}, {3, 3}}, bias{{2, 4, 3}, {3}};
   const auto product = of_two(product_of, "A: B");
-  CHECK(
-      cause(
-          [=](In x) {
-            return product({x[0] * 1.0, x[1]}) * x[2] + x[0] * 2.0;
-          },
-          three) ==
-      "the rule uses input 1 where its transpose belongs, or the transpose where input 1 belongs");
+  const auto within = [=](In x) { return product({x[0] * 1.0, x[1]}) * x[2] + x[0] * 2.0; };
+  CHECK_THAT(cause(within, three), StartsWith("the rule uses input 1 where its transpose belongs"));
   // The transpose also changes the slope of tanh.
   CHECK(cause([=](In x) { return tanh(product(x)); }, two) == "9 of 9 elements are wrong");
   const Array b = uniform({3, 3}, 2);  // its own transpose
@@ -430,8 +425,7 @@ TEST_CASE("what resembles a known mistake has another cause, or none") {
   CHECK(cause(of_two(add_bias, 7, 1), bias) ==
         "only the last position along axes 0 to 1 of the output contributes: each position "
         "overwrites the one before instead of adding");
-  for (const auto& [row, factor] :
-       {std::pair{3, 1}, {0, 2}})  // a row in the middle; the first twice
+  for (const auto& [row, factor] : {std::pair{3, 1}, {0, 2}})  // one in the middle; the first twice
     CHECK(cause(of_two(add_bias, row, factor), bias) == "3 of 3 elements are wrong");
   // Elementwise, the other rows have no gradient: nothing is broadcast here.
   CHECK_THAT(cause([](In x) { return spoiled(x[0], [](double, Dim i) { return i < 3 ? 1 : 0; }); },
