@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "engine/autograd.h"
-#include "nn/gpt/recipe.h"
-#include "nn/module.h"
+#include "nn/gpt/language_model.h"
 #include "tests/support/arrays.h"
+#include "tests/support/catch.h"
+#include "tests/support/refuses.h"
 
 namespace tests {
 
@@ -23,6 +24,19 @@ template <Module M>
 void redraw(const M& module, std::uint64_t seed) {
   Rng rng(seed);
   for (const Tensor& p : parameters(module)) assign(p, random_normal(p.shape(), 0, 0.5, rng));
+}
+
+/// A language model with the weights that it begins with.
+inline LanguageModel new_model(const LanguageModelSizes& sizes, std::uint64_t seed = 1) {
+  Rng rng(seed);
+  return LanguageModel(sizes, rng);
+}
+
+/// A language model, its parameters drawn anew.
+inline LanguageModel drawn_model(const LanguageModelSizes& sizes, std::uint64_t seed) {
+  const LanguageModel model = new_model(sizes);
+  redraw(model, seed);
+  return model;
 }
 
 /// A module made from a generator, its parameters drawn anew.
@@ -103,16 +117,18 @@ inline Array reordered(const Array& x, int axis, const std::vector<Dim>& order) 
   return concat(parts, axis).value();
 }
 
-/// Parts one behind the other along an axis.
-inline Array joined(const std::vector<Array>& parts, int axis) {
-  return concat({parts.begin(), parts.end()}, axis).value();
-}
-
 /// x with every number of element `index` of an axis replaced.
 inline Array replaced(const Array& x, int axis, Dim index, double value) {
-  const Dim n = x.dim(axis);
   const Array filled = Array::full(part(x, axis, index, index + 1).shape(), Real(value));
-  return joined({part(x, axis, 0, index), filled, part(x, axis, index + 1, n)}, axis);
+  return concat({part(x, axis, 0, index), filled, part(x, axis, index + 1, x.dim(axis))}, axis)
+      .value();
+}
+
+/// Tokens below `vocabulary`, drawn from a generator.
+std::vector<Dim> some_tokens(Dim count, Dim vocabulary, auto&& rng) {
+  std::vector<Dim> ids(static_cast<std::size_t>(count));
+  for (Dim& id : ids) id = rng.below(vocabulary);
+  return ids;
 }
 
 /// The largest size of a number; NaN when there is one.

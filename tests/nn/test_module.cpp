@@ -2,7 +2,6 @@
 
 #include "nn/gpt/language_model.h"
 #include "tests/nn/modules.h"
-#include "tests/support/catch.h"
 
 using namespace tests;
 
@@ -122,8 +121,7 @@ TEST_CASE(
 TEST_CASE("LanguageModel of today: neither position vectors nor biases, and a gate in each MLP") {
   LanguageModelSizes sizes{.vocabulary = 9, .context = 5, .heads = 2, .width = 4};
   sizes.bias = Bias::without, sizes.recipe = today();
-  Rng rng(1);
-  const LanguageModel model(sizes, rng);
+  const LanguageModel model = new_model(sizes);
   CHECK(listing(model) == NameLines{"wte.weight (9, 4)", "h.0.ln_1.weight (4)",
                                     "h.0.attn.c_attn.weight (4, 12)",
                                     "h.0.attn.c_proj.weight (4, 4)", "h.0.ln_2.weight (4)",

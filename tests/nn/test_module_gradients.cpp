@@ -6,7 +6,6 @@
 #include "nn/gradcheck.h"
 #include "nn/module_cases.h"
 #include "tests/nn/modules.h"
-#include "tests/support/catch.h"
 #include "tests/support/sanitized.h"
 
 using namespace tests;

@@ -16,9 +16,8 @@ struct PaddedFolder : Desk {
   std::string folder = *this / "gpt2", config = folder + "/config.json";
 
   explicit PaddedFolder(Dim draws, Dim table = 320) {
-    fledge::Rng rng(1);
-    const fledge::LanguageModel model(
-        {.vocabulary = table, .context = 12, .layers = 1, .heads = 2, .width = 8}, rng);
+    const fledge::LanguageModel model =
+        tests::new_model({.vocabulary = table, .context = 12, .layers = 1, .heads = 2, .width = 8});
     // The logits of a constant vector (1, 1, ..., 1) are the sums of the rows of the table.
     for (Dim i = 0; i < 8; ++i) {
       model.ln_f.weight.write()[i] = 0;

@@ -4,8 +4,6 @@
 #include <map>
 
 #include "tests/nn/modules.h"
-#include "tests/support/catch.h"
-#include "tests/support/refuses.h"
 
 using namespace tests;
 
@@ -49,10 +47,7 @@ std::vector<Choice> naive_choices(const Array& logits, const SampleOptions& opti
 }
 
 LanguageModel sampled_model() {
-  Rng rng(1);
-  LanguageModel model({.vocabulary = 11, .context = 12, .layers = 2, .heads = 2, .width = 8}, rng);
-  redraw(model, 2);
-  return model;
+  return drawn_model({.vocabulary = 11, .context = 12, .layers = 2, .heads = 2, .width = 8}, 2);
 }
 
 }  // namespace

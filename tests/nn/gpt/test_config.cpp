@@ -5,7 +5,6 @@
 #include "nn/gpt/weights.h"
 #include "nn/io/files.h"
 #include "tests/nn/modules.h"
-#include "tests/support/catch.h"
 
 using namespace tests;
 
@@ -183,15 +182,12 @@ TEST_CASE("model config: what fledge writes says all that differs from GPT2Confi
 // missing anew: so every one of them must be stored, the biases too.
 TEST_CASE(
     "model config: the stored tensors are those that GPT2LMHeadModel loads, and are counted") {
-  Rng any(1);
-  std::vector<std::string> expected = listing(LanguageModel(written_sizes, any));
+  std::vector<std::string> expected = listing(new_model(written_sizes));
   std::sort(expected.begin(), expected.end());
   for (const Recipe& recipe : all_recipes()) {
     LanguageModelSizes sizes = written_sizes;
     sizes.recipe = recipe;
-    Rng rng(1);
-    CHECK(parameter_count(sizes) ==
-          static_cast<double>(count_parameters(LanguageModel(sizes, rng))));
+    CHECK(parameter_count(sizes) == static_cast<double>(count_parameters(new_model(sizes))));
   }
   for (const Bias bias : {Bias::with, Bias::without})
     for (const Dim hidden : {0, 5}) {
@@ -199,8 +195,7 @@ TEST_CASE(
       sizes.bias = bias;
       sizes.hidden = hidden;
       if (hidden > 0) sizes.recipe.key_heads = 1, sizes.recipe.sink = Sink::learned;
-      Rng rng(1);
-      const LanguageModel model(sizes, rng);
+      const LanguageModel model = new_model(sizes);
       CHECK(parameter_count(sizes) == static_cast<double>(count_parameters(model)));
       const std::string bytes = stored_bytes(named_weights(model), {{"format", "pt"}});
       // modeling_utils.py refuses a safetensors file whose metadata has no "format": "pt".

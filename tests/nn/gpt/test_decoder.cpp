@@ -3,8 +3,6 @@
 #include "nn/gpt/decoder.h"
 
 #include "tests/nn/modules.h"
-#include "tests/support/catch.h"
-#include "tests/support/refuses.h"
 #include "tests/support/threads.h"
 
 using namespace tests;
@@ -55,12 +53,6 @@ std::vector<LanguageModelSizes> all_sizes() {
     all.back().recipe.exclusive = window > 0 ? Exclusive::own_value : Exclusive::none;
   }
   return all;
-}
-
-std::vector<Dim> some_tokens(Dim count, Rng& rng) {
-  std::vector<Dim> ids(static_cast<std::size_t>(count));
-  for (Dim& id : ids) id = rng.below(decoder_vocabulary);
-  return ids;
 }
 
 std::vector<Dim> cut(const std::vector<Dim>& ids, Dim begin, Dim end) {
@@ -116,7 +108,7 @@ TEST_CASE("Decoder: of any recipe, token by token and in pieces, rows of full pa
     Rng rng(++seed);
     const LanguageModel model = decoded_model(sizes, seed);
     CHECK(Decoder(model).is_causal() == (sizes.recipe.mask == Masking::causal));
-    const std::vector<Dim> ids = some_tokens(5 * sizes.context / 2 + 20, rng);
+    const std::vector<Dim> ids = some_tokens(5 * sizes.context / 2 + 20, decoder_vocabulary, rng);
     for (const int count : {1, 2}) {
       const Threads with(count);
       check_rows(model, ids, rng);
@@ -134,7 +126,7 @@ TEST_CASE("Decoder: its attention is that of its window; its last rows alone hav
     double sharpest = 0;
     for (const Dim read : {Dim{1}, Dim{7}, sizes.context, 2 * sizes.context + 3}) {
       Decoder decoder(model);
-      decoder.read(some_tokens(read, rng));
+      decoder.read(some_tokens(read, decoder_vocabulary, rng));
       const NoGrad no_grad;
       const Dim T = decoder.length(), H = sizes.heads;
       const std::vector<Array> weights = decoder.attention();

@@ -4,8 +4,6 @@
 
 #include "engine/gradcheck/op_cases.h"
 #include "tests/nn/modules.h"
-#include "tests/support/catch.h"
-#include "tests/support/refuses.h"
 
 using namespace tests;
 
@@ -16,9 +14,7 @@ constexpr LanguageModelSizes small_sizes{
 const Indices two_texts({2, 5}, {1, 2, 3, 4, 5, 10, 9, 2, 2, 0});
 
 LanguageModel small_model(std::uint64_t seed, const LanguageModelSizes& sizes = small_sizes) {
-  Rng rng(seed);
-  LanguageModel model(sizes, rng);
-  redraw(model, seed);
+  const LanguageModel model = drawn_model(sizes, seed);
   set_held_values(model);
   return model;
 }
@@ -29,11 +25,8 @@ LanguageModel model_of(const Recipe& recipe) {
   return small_model(1, sizes);
 }
 
-std::vector<Dim> some_words(Dim count, std::uint64_t seed) {
-  Rng rng(seed);
-  std::vector<Dim> ids(static_cast<std::size_t>(count));
-  for (Dim& id : ids) id = rng.below(small_sizes.vocabulary);
-  return ids;
+Indices some_words(const Shape& shape, std::uint64_t seed) {
+  return {shape, some_tokens(shape.size(), small_sizes.vocabulary, Rng(seed))};
 }
 
 /// The model by small ops, with the weights of each layer and head (B, T, T).
@@ -182,8 +175,7 @@ TEST_CASE(
 TEST_CASE("LanguageModel: starts as GPT-2 does, its gate too, reproducibly") {
   LanguageModelSizes sizes{.vocabulary = 200, .context = 100, .layers = 2, .width = 32};
   sizes.recipe.mlp = FeedForward::swiglu;
-  Rng one(1), same(1), other(2);
-  const LanguageModel a(sizes, one), b(sizes, same), c(sizes, other);
+  const LanguageModel a = new_model(sizes), b = new_model(sizes), c = new_model(sizes, 2);
   const auto named = named_parameters(a);
   for (std::size_t i = 0; i < named.size(); ++i) {
     const auto& [name, p] = named[i];
@@ -206,12 +198,12 @@ TEST_CASE("LanguageModel: starts as GPT-2 does, its gate too, reproducibly") {
 }
 
 TEST_CASE("LanguageModel: a new model loses about log V, one of equal scores exactly") {
-  Rng rng(1);
-  const LanguageModel fresh({.vocabulary = 11, .context = 8, .layers = 2, .heads = 2, .width = 32},
-                            rng);
+  const LanguageModel fresh =
+      new_model({.vocabulary = 11, .context = 8, .layers = 2, .heads = 2, .width = 32});
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    const Indices ids({4, 8}, some_words(32, seed)), next({4, 8}, some_words(32, seed + 20));
-    CHECK_THAT(cross_entropy(fresh(ids), next).item(), WithinRel(std::log(11.0), 0.02));
+    const Tensor logits = fresh(some_words({4, 8}, seed));
+    CHECK_THAT(cross_entropy(logits, some_words({4, 8}, seed + 20)).item(),
+               WithinRel(std::log(11.0), 0.02));
   }
   const LanguageModel model = small_model(5);
   assign(model.wte.weight, Array::zeros({11, 8}));
@@ -249,11 +241,9 @@ TEST_CASE("LanguageModel: any time up to the context, none, and an empty batch; 
     return [&model, ids, lengths] { model(ids, Mode::evaluation(), lengths); };
   };
   CHECK_NOTHROW(documents_of({7, 2})());
-  CHECK(refuses<ShapeError>(
-      [&] {
-        model(two_texts, Mode::evaluation(), {5, 5});
-      },
-      "LanguageModel", "lengths", "(2, 5) and 2"));
+  const std::vector<Dim> both{5, 5};
+  CHECK(refuses<ShapeError>([&] { model(two_texts, Mode::evaluation(), both); }, "LanguageModel",
+                            "lengths", "(2, 5) and 2"));
   CHECK(refuses<ShapeError>(documents_of({8, 1}), "LanguageModel", "no more than 7", "got 8"));
   for (const std::vector<Dim>& lengths : {std::vector<Dim>{7}, {7, 1}, {7, 3}})
     CHECK(refuses<ShapeError>(documents_of(lengths), "documents"));
@@ -261,12 +251,7 @@ TEST_CASE("LanguageModel: any time up to the context, none, and an empty batch; 
 }
 
 TEST_CASE("LanguageModel: sizes that make no model are refused, others reach every block") {
-  const auto made = [](LanguageModelSizes sizes) {
-    return [sizes] {
-      Rng rng(1);
-      LanguageModel(sizes, rng);
-    };
-  };
+  const auto made = [](LanguageModelSizes sizes) { return [sizes] { new_model(sizes); }; };
   const std::string op = "LanguageModel: ";
   using Size = std::tuple<const char*, Dim*, Dim>;
   LanguageModelSizes s{.vocabulary = 5, .context = 3};
@@ -294,8 +279,7 @@ TEST_CASE("LanguageModel: sizes that make no model are refused, others reach eve
   CHECK(refuses<ValueError>(shared({.key_heads = -1}), "HeadCount", "got -1 and 4"));
   CHECK(refuses<ValueError>(shared({.tie_qk = true, .key_heads = 2}), op, "got 2 and 4"));
   CHECK(refuses<ValueError>(shared({.values = ValueMatrix::none, .key_heads = 2}), op, "got 2"));
-  Rng rng(1);
-  const LanguageModel plain({.vocabulary = 5, .context = 3}, rng);
+  const LanguageModel plain = new_model({.vocabulary = 5, .context = 3});
   CHECK((plain.h.size() == 1 && plain.h[0].attn.heads.queries == 1 && plain.dropout.p == 0));
   CHECK(plain.wte.weight.shape() == Shape{5, 16});
   CHECK(plain.h[0].mlp.c_fc.weight.shape() == Shape{16, 64});

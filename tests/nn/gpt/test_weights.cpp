@@ -7,9 +7,7 @@
 
 #include "nn/io/files.h"
 #include "tests/nn/modules.h"
-#include "tests/support/catch.h"
 #include "tests/support/folder.h"
-#include "tests/support/refuses.h"
 
 using namespace tests;
 using testing::write_file;
@@ -19,11 +17,8 @@ namespace fs = std::filesystem;
 namespace {
 
 LanguageModel model_with(std::uint64_t seed, Bias bias = Bias::with) {
-  Rng rng(seed);
-  LanguageModel model(
-      {.vocabulary = 5, .context = 3, .layers = 2, .heads = 2, .width = 4, .bias = bias}, rng);
-  redraw(model, seed);
-  return model;
+  return drawn_model(
+      {.vocabulary = 5, .context = 3, .layers = 2, .heads = 2, .width = 4, .bias = bias}, seed);
 }
 
 // Of Llama's shape: 4 heads of 2, which share 2 of keys.
@@ -31,10 +26,7 @@ LanguageModel llama_with(std::uint64_t seed, OutputHead head = OutputHead::tied)
   LanguageModelSizes sizes{.vocabulary = 5, .context = 3, .layers = 2, .heads = 4, .width = 8};
   sizes.bias = Bias::without, sizes.recipe = llama();
   sizes.recipe.key_heads = 2, sizes.recipe.head = head;
-  Rng rng(seed);
-  LanguageModel model(sizes, rng);
-  redraw(model, seed);
-  return model;
+  return drawn_model(sizes, seed);
 }
 
 std::vector<NamedArray> arrays_of(const LanguageModel& model, const std::string& prefix = "") {
@@ -275,8 +267,7 @@ TEST_CASE("model folder: sizes are compared before a file is read or a model is 
 TEST_CASE("model weights: zero biases of Starcoder2 without biases are no difference") {
   LanguageModelSizes sizes{.vocabulary = 5, .context = 3, .layers = 1, .heads = 2, .width = 8};
   sizes.bias = Bias::without, sizes.recipe.position = Position::rotary;
-  Rng rng(1);
-  const LanguageModel model(sizes, rng);
+  const LanguageModel model = new_model(sizes);
   std::vector<NamedArray> arrays = named_weights(model);
   arrays.push_back({"model.layers.0.self_attn.q_proj.bias", Array::zeros({8})});
   arrays.push_back({"model.layers.0.mlp.c_fc.bias", Array::zeros({32})});

@@ -4,8 +4,6 @@
 #include <cmath>
 
 #include "tests/nn/modules.h"
-#include "tests/support/catch.h"
-#include "tests/support/refuses.h"
 
 using namespace tests;
 
@@ -17,10 +15,7 @@ using Ids = std::vector<Dim>;
 LanguageModel ablated_model(Dim layers, const Recipe& recipe = {}) {
   LanguageModelSizes sizes{.vocabulary = ablated_vocabulary, .context = 6, .width = 8};
   sizes.layers = layers, sizes.heads = 2, sizes.recipe = recipe;
-  Rng rng(3);
-  LanguageModel model(sizes, rng);
-  redraw(model, 3);
-  return model;
+  return drawn_model(sizes, 3);
 }
 
 /// ln p of a token behind the last row of logits (…, T, ablated_vocabulary).

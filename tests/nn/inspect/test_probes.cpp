@@ -5,8 +5,6 @@
 #include <array>
 
 #include "tests/nn/modules.h"
-#include "tests/support/catch.h"
-#include "tests/support/refuses.h"
 
 using namespace tests;
 
@@ -18,17 +16,11 @@ constexpr Dim probed_vocabulary = 11, probed_context = 12;
 LanguageModel probed_model(Dim layers = 2, Dim heads = 2) {
   LanguageModelSizes sizes{.vocabulary = probed_vocabulary, .context = probed_context, .width = 8};
   sizes.layers = layers, sizes.heads = heads;
-  Rng rng(1);
-  LanguageModel model(sizes, rng);
-  redraw(model, 2);
-  return model;
+  return drawn_model(sizes, 2);
 }
 
 Ids random_ids(Dim count, std::uint64_t seed, Dim vocabulary = probed_vocabulary) {
-  Rng rng(seed);
-  Ids ids(static_cast<std::size_t>(count));
-  for (Dim& id : ids) id = rng.below(vocabulary);
-  return ids;
+  return some_tokens(count, vocabulary, Rng(seed));
 }
 
 // A reader whose logits at place t are Σ of weight(t, j)·(id_j + 1) over all j.
@@ -87,9 +79,8 @@ TEST_CASE(
   check([](Dim t, Dim j) { return t == 3 && j == 4 ? 1.0 : 0.0; }, 3);
   check([](Dim, Dim) { return 0.0; }, {});
   // Layer norm of one number is constant, so no token changes the logits of such a model.
-  Rng rng(1);
-  const LanguageModel constant(
-      {.vocabulary = probed_vocabulary, .context = probed_context, .width = 1}, rng);
+  const LanguageModel constant =
+      new_model({.vocabulary = probed_vocabulary, .context = probed_context, .width = 1});
   const CausalityReport narrow = check_causality(constant, random_ids(probed_context, 3));
   CHECK((!narrow.is_causal && !narrow.looks_ahead));
   CHECK(refuses<ValueError>([&] { check_causality(reader(causal_weight), ids, 1); },
@@ -216,11 +207,8 @@ TEST_CASE("first look: of every recipe it is what the first layer computes") {
   for (const Recipe& recipe :
        {Recipe{}, Recipe{.sink = Sink::learned}, Recipe{.exclusive = Exclusive::own_value},
         Recipe{.key_heads = 1}, Recipe{.window = 2}, Recipe{.mask = Masking::none}}) {
-    Rng rng(1);
-    LanguageModel model(
-        {.vocabulary = 5, .context = 6, .layers = 1, .heads = 2, .width = 8, .recipe = recipe},
-        rng);
-    redraw(model, 2);
+    const LanguageModel model = drawn_model(
+        {.vocabulary = 5, .context = 6, .layers = 1, .heads = 2, .width = 8, .recipe = recipe}, 2);
     const NoGrad no_grad;
     const Indices ids({1, 6}, Ids{1, 2, 3, 4, 0, 1});
     const FirstLook look = first_look(model, ids);

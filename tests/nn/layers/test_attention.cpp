@@ -4,8 +4,6 @@
 
 #include "engine/gradcheck/op_cases.h"
 #include "tests/nn/modules.h"
-#include "tests/support/catch.h"
-#include "tests/support/refuses.h"
 
 using namespace tests;
 

@@ -2,8 +2,6 @@
 // its samples side by side; and the formulas of all but attention.
 #include "nn/layers/block.h"
 #include "tests/nn/modules.h"
-#include "tests/support/catch.h"
-#include "tests/support/refuses.h"
 
 using namespace tests;
 

@@ -5,8 +5,6 @@
 
 #include "engine/array_math.h"
 #include "tests/nn/modules.h"
-#include "tests/support/catch.h"
-#include "tests/support/refuses.h"
 #include "tests/support/threads.h"
 
 using namespace tests;

@@ -7,8 +7,6 @@
 #include "nn/optim/adamw.h"
 #include "nn/optim/sgd.h"
 #include "tests/nn/modules.h"
-#include "tests/support/catch.h"
-#include "tests/support/refuses.h"
 #include "tests/support/threads.h"
 
 using namespace tests;

@@ -8,8 +8,6 @@
 #include "engine/base/interrupt.h"
 #include "engine/base/thread_pool.h"
 #include "tests/nn/modules.h"
-#include "tests/support/catch.h"
-#include "tests/support/refuses.h"
 #include "tests/support/threads.h"
 
 using namespace tests;
@@ -73,8 +71,7 @@ Trainer trainer_on(const Corpus& c, Optimizer optimizer) {
   sizes.width = 32, sizes.dropout = 0.1;
   TrainerOptions chosen = options(20);
   chosen.optimizer = optimizer, chosen.batch = 8, chosen.average = 0.9;
-  Rng rng(5);
-  return {LanguageModel(sizes, rng), c.train, chosen};
+  return {new_model(sizes, 5), c.train, chosen};
 }
 
 // Weights, average and moments.
@@ -240,8 +237,7 @@ TEST_CASE("mean_loss: counts every token once, the same bits for any batch") {
       LanguageModelSizes sizes = model_of(c, 0).sizes;
       sizes.context = 12;
       sizes.recipe = recipe;
-      Rng rng(5);
-      const LanguageModel model(sizes, rng);
+      const LanguageModel model = new_model(sizes, 5);
       const double one = mean_loss(model, c.train, 1);
       for (const Dim batch : {2, 3, 5, 7, 12, 100}) CHECK(mean_loss(model, c.train, batch) == one);
       std::vector<std::size_t> all(evaluation_windows(c.train, 12).size());
@@ -259,8 +255,7 @@ TEST_CASE("mean_loss: with history each token is predicted from the window that 
       const Corpus c = read_corpus(lines, {.reading = reading, .valid = 0});
       LanguageModelSizes sizes = model_of(c, 0).sizes;
       sizes.context = context;
-      Rng rng(5);
-      const LanguageModel model(sizes, rng);
+      const LanguageModel model = new_model(sizes, 5);
       std::vector<std::size_t> starts = c.train.starts;
       if (starts.empty()) starts = {0, c.train.tokens.size() - 1};
       double sum = 0;
@@ -342,8 +337,7 @@ TEST_CASE("trainer: what a recipe holds keeps its bits, the rest learns; also re
       TrainerOptions decaying = options(20);
       decaying.decay = 0.5;
       const auto trainer_of = [&](int steps) {
-        Rng rng(5);
-        Trainer trainer(LanguageModel(sizes, rng), c.train, decaying);
+        Trainer trainer(new_model(sizes, 5), c.train, decaying);
         for (int i = 0; i < steps; ++i) trainer.step();
         return trainer;
       };
@@ -487,18 +481,17 @@ TEST_CASE("trainer: Muon moves the matrices of the blocks; queries, keys and val
 }
 
 TEST_CASE("mean_loss: interrupted before any batch, however small the model is") {
-  const Corpus corpus = read_corpus("birds sometimes walk and birds often fly\n", {});
-  Rng rng(5);
-  const LanguageModel model(
-      {.vocabulary = corpus.tokenizer.size(), .context = 8, .layers = 1, .heads = 1, .width = 4},
-      rng);
-  const double whole = mean_loss(model, corpus.train, 1);
+  const Corpus c = corpus();
+  LanguageModelSizes sizes = model_of(c).sizes;
+  sizes.layers = sizes.heads = 1, sizes.width = 4;
+  const LanguageModel model = new_model(sizes);
+  const double whole = mean_loss(model, c.train, 1);
   for (int calls = 0; calls < 3; ++calls) {
     checks_left = calls;
     const InterruptScope scope([] { return --checks_left < 0; });
-    CHECK_THROWS_AS(mean_loss(model, corpus.train, 1), Interrupted);
+    CHECK_THROWS_AS(mean_loss(model, c.train, 1), Interrupted);
   }
-  CHECK(mean_loss(model, corpus.train, 1) == whole);
+  CHECK(mean_loss(model, c.train, 1) == whole);
 }
 
 TEST_CASE("trainer: betas are those of the options") {
@@ -518,8 +511,7 @@ TEST_CASE("trainer: betas are those of the options") {
 TEST_CASE("trainer: what is held has no gradient, so that clipping does not count it") {
   LanguageModelSizes sizes{.vocabulary = 5, .context = 4, .layers = 1, .heads = 1, .width = 4};
   sizes.recipe.learned.v = Learning::none;
-  Rng rng(1);
-  const LanguageModel model(sizes, rng);
+  const LanguageModel model = new_model(sizes);
   const Tensor& weight = model.h[0].attn.c_attn.weight;
   weight.set_grad(Array::ones({4, 12}));
   HeldParameters(model).change_gradients();
