@@ -86,6 +86,11 @@ inline void opened(Chromium& browser, const std::string& path, const std::string
   browser.until("page.isReady", 30);
   browser.evaluate(helpers);
 }
+struct OpenPage : Chromium {
+  explicit OpenPage(const std::string& path, const std::string& fragment = "") {
+    opened(*this, path, fragment);
+  }
+};
 /// Trains, or plays a recorded run, to its end.
 inline void learned(Chromium& browser) {
   browser.evaluate("t.click('#go')");

@@ -123,8 +123,7 @@ TEST_CASE("page: a finger taps words, buttons and cells; a mouse drags a share a
 }
 
 TEST_CASE("page: it learns without a part, beside the first model", "[page]") {
-  Chromium browser;
-  opened(browser, birds_page());
+  OpenPage browser(birds_page());
   learned(browser);
   browser.evaluate("t.one('#switches').scrollIntoView({behavior: 'instant'}); t.settled()");
   const auto trained = [&](const std::string& change, const std::string& end) {
@@ -158,8 +157,7 @@ TEST_CASE("page: it learns without a part, beside the first model", "[page]") {
 }
 
 TEST_CASE("page: a recorded run is played, back and forth, and trained anew", "[page]") {
-  Chromium browser;
-  opened(browser, poem_page());
+  OpenPage browser(poem_page());
   CHECK(browser.is_true("state.step === 0 && learning.kept.length > 10"));
   learned(browser);
   check_steps(browser, {{"window.last = t.next()", "state.step === 60"},
@@ -171,8 +169,7 @@ TEST_CASE("page: a recorded run is played, back and forth, and trained anew", "[
 }
 
 TEST_CASE("page: the address keeps what is shown; a wrong one does no harm", "[page]") {
-  Chromium browser;
-  opened(browser, birds_page());
+  OpenPage browser(birds_page());
   check_steps(browser, {{"t.put('#own', 'cats often walk')", "seen.tokens.length === 4"},
                         {"t.click('#hide')", "state.hidden.size === 1"}});
   const std::string address = browser.text("location.hash");
@@ -203,8 +200,7 @@ TEST_CASE("page: without JavaScript the story and a picture stand there", "[page
 }
 
 TEST_CASE("page course: the triangle is that of the lessons", "[page]") {
-  Chromium browser;
-  opened(browser, course_page, "#lesson=attention/what_can_be_raised");
+  OpenPage browser(course_page, "#lesson=attention/what_can_be_raised");
   browser.evaluate("t.click('#skip')");
   // In the corner 'birds' the product is v1·v1 = 0.14.
   CHECK(browser.is_true("Math.abs(mixedBy([1, 0, 0]).product - 0.14) < 1e-6"));

@@ -10,8 +10,7 @@
 namespace testing {
 
 TEST_CASE("page book: a lesson by its address, a guess, a figure, the next lesson", "[page]") {
-  Chromium browser;
-  opened(browser, course_page, "#lesson=attention/one_head");
+  OpenPage browser(course_page, "#lesson=attention/one_head");
   CHECK(browser.text("t.text('#lesson h1')") == "One head: query, key and value");
   CHECK(browser.is_true("document.activeElement === t.one('#lesson h1')"));
   CHECK(browser.is_true("!t.isShown('#first') && !t.isShown('#grid') && !t.one('.verdict p')"));
@@ -73,8 +72,7 @@ TEST_CASE("page book: a lesson by its address, a guess, a figure, the next lesso
 
 TEST_CASE("page book: every formula of every lesson is MathML, with all that the text has",
           "[page]") {
-  Chromium browser;
-  opened(browser, course_page);
+  OpenPage browser(course_page);
   // Lines of four blanks, one below the other, in the lessons' files. A name stands for a number.
   const std::string places = R"js((lines) => {
     const plain = (text) => text.replace(/(?<=\d) x (?=\d)|sqrt(?=\()/g, "")
@@ -129,8 +127,7 @@ TEST_CASE("page book: every formula of every lesson is MathML, with all that the
 }
 
 TEST_CASE("page book: every figure draws its numbers, and ends without a message", "[page]") {
-  Chromium browser;
-  opened(browser, course_page);
+  OpenPage browser(course_page);
   browser.evaluate("window.box = document.createElement('div'); t.one('#book').append(box)");
   const StrictJson names = browser.evaluate("Object.keys(figures)");
   for (const StrictJson& name : names.array()) {
@@ -147,8 +144,7 @@ TEST_CASE("page book: every figure draws its numbers, and ends without a message
 }
 
 TEST_CASE("page book: what exclusive and linear attention bring is what a pen finds", "[page]") {
-  Chromium browser;
-  opened(browser, course_page);
+  OpenPage browser(course_page);
   browser.evaluate("window.box = document.createElement('div'); t.one('#book').append(box)");
   const auto draw = [&](const std::string& name) {
     browser.evaluate("box.replaceChildren(); figures." + name + "(box); t.settled()");

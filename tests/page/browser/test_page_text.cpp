@@ -49,8 +49,7 @@ std::string downloaded(Chromium& browser, const Folder& folder, const std::strin
 }  // namespace
 
 TEST_CASE("page text: a reader's text is learned, as words and as letters", "[page]") {
-  Chromium browser;
-  opened(browser, birds_page());
+  OpenPage browser(birds_page());
   const std::string text = fledge::Json(poem()).text();
   learn_own_text(browser, text, "word");
   check_steps(browser, {{"", "model.kind === 'word' && model.words.includes('lake')"},
@@ -67,8 +66,7 @@ TEST_CASE("page text: a reader's text is learned, as words and as letters", "[pa
 }
 
 TEST_CASE("page text: a text is learned with each recipe that is offered", "[page]") {
-  Chromium browser;
-  opened(browser, birds_page());
+  OpenPage browser(birds_page());
   for (const auto& [recipe, made] : {std::pair{"gpt2", "layer, position vectors, biases"},
                                      {"rotary", "layer, rotary, biases"},
                                      {"llama", "rms, rotary, swiglu"},
@@ -92,8 +90,7 @@ TEST_CASE("page text: a text is learned with each recipe that is offered", "[pag
 }
 
 TEST_CASE("page text: hostile texts stay texts, and what cannot be read is said", "[page]") {
-  Chromium browser;
-  opened(browser, birds_page());
+  OpenPage browser(birds_page());
   const std::string title = browser.text("document.title");
   const std::string all = std::string(hostile) +
                           ".filter(({length}) => length < 1e4)"
@@ -125,8 +122,7 @@ TEST_CASE("page text: hostile texts stay texts, and what cannot be read is said"
 }
 
 TEST_CASE("page text: an error of the engine is a sentence, and the page goes on", "[page]") {
-  Chromium browser;
-  opened(browser, birds_page());
+  OpenPage browser(birds_page());
   learned(browser);
   browser.evaluate("window.last = t.next()");
   // The worker throws its instance away and makes a new one, which knows what the old one knew.
@@ -157,8 +153,7 @@ TEST_CASE("page text: an error of the engine is a sentence, and the page goes on
 }
 
 TEST_CASE("page text: ten trainings leave no memory and no worker behind", "[page]") {
-  Chromium browser;
-  opened(browser, birds_page());
+  OpenPage browser(birds_page());
   browser.evaluate("beginRun({...page.settings, steps: 100})");
   const auto retrained = [&] {
     learned(browser);
