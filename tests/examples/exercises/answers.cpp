@@ -3,6 +3,7 @@
 // What is not a number, such as a formula, is chosen from those below: gradient_of_score=1.
 #include <array>
 #include <cstdlib>
+#include <functional>
 #include <sstream>
 #include <string>
 
@@ -35,6 +36,9 @@ double number(const char* name, double solution) { return row(name, {solution})[
 /// The solution, which is the first, or the one with the number that the variable has.
 double chosen(const char* name, const Row& answers) {
   return answers.at(static_cast<std::size_t>(number(name, 0)));
+}
+Tensor chosen(const char* name, const std::vector<std::function<Tensor()>>& answers) {
+  return answers.at(static_cast<std::size_t>(number(name, 0)))();
 }
 
 }  // namespace
@@ -157,28 +161,16 @@ Tensor gradient_of_b(const Tensor& A, const Tensor&, const Tensor& dC) {
 
 Tensor softmax_rule(const Tensor& y, const Tensor& dy) {
   const Tensor part = dy * y, mean = sum(part, {1}, true);
-  switch (static_cast<int>(number("softmax_rule", 0))) {
-    case 1:
-      return part;
-    case 2:
-      return part * (1 - y);
-    case 3:
-      return y * (dy - sum(part));
-    case 4:
-      return y * (dy - sum(part, {0}, true));
-    case 5:
-      return y * (dy - sum(dy, {1}, true));
-    case 6:
-      return dy - mean;
-    case 7:
-      return y * (mean - dy);
-    case 8:
-      return 2 * y * (dy - mean);
-    case 9:
-      return y * (dy - sum(part, {1}));
-    default:
-      return y * (dy - mean);
-  }
+  return chosen("softmax_rule", {[&] { return y * (dy - mean); },       // 0: the solution
+                                 [&] { return part; },                  // 1
+                                 [&] { return part * (1 - y); },        // 2
+                                 [&] { return y * (dy - sum(part)); },  // 3
+                                 [&] { return y * (dy - sum(part, {0}, true)); },  // 4
+                                 [&] { return y * (dy - sum(dy, {1}, true)); },    // 5
+                                 [&] { return dy - mean; },                        // 6
+                                 [&] { return y * (mean - dy); },                  // 7
+                                 [&] { return 2 * y * (dy - mean); },              // 8
+                                 [&] { return y * (dy - sum(part, {1})); }});      // 9
 }
 
 Attention attend(const Tensor& q, const Tensor& k, const Tensor& v) {
@@ -211,26 +203,17 @@ double is_seen(const std::vector<int>& sentence, std::size_t query, std::size_t 
 
 Tensor masked_weights(const Tensor& scores, const Tensor& seen) {
   const Tensor visible = where(seen.value(), scores, -INFINITY);
-  switch (static_cast<int>(number("masked_weights", 0))) {
-    case 1:
-      return softmax(scores) * seen;
-    case 2:
-      return softmax(scores * seen);
-    case 3:
-      return softmax(where(seen.value(), scores, -8.0));
-    case 4:
-      return softmax(scores);
-    case 5:
-      return softmax(2 * visible);
-    case 6:
-      return exp(visible);
-    case 7:
-      return softmax(scores * seen + (1 - seen) * -INFINITY);
-    case 8:
-      return softmax(scores) * seen / sum(softmax(scores) * seen, {1}, true);
-    default:
-      return softmax(visible);
-  }
+  const Tensor hidden_later = softmax(scores) * seen;
+  return chosen("masked_weights",
+                {[&] { return softmax(visible); },                            // 0: the solution
+                 [&] { return hidden_later; },                                // 1
+                 [&] { return softmax(scores * seen); },                      // 2
+                 [&] { return softmax(where(seen.value(), scores, -8.0)); },  // 3
+                 [&] { return softmax(scores); },                             // 4
+                 [&] { return softmax(2 * visible); },                        // 5
+                 [&] { return exp(visible); },                                // 6
+                 [&] { return softmax(scores * seen + (1 - seen) * -INFINITY); },  // 7
+                 [&] { return hidden_later / sum(hidden_later, {1}, true); }});    // 8
 }
 
 double training_step(const Tensor& W, const Tensor& x, const fledge::Indices& next, double rate) {
