@@ -68,19 +68,6 @@ TEST_CASE("Module: tied parameters have two names and are one parameter") {
   CHECK(count_parameters(city) == 2 * 13 - 3);
 }
 
-TEST_CASE("Module: every parameter is listed, counted, and loses its gradient by zero_grad") {
-  const City city{tower(1), tower(2)};
-  const auto named = named_parameters(city);
-  const auto plain = parameters(city);
-  REQUIRE(named.size() == 8);
-  REQUIRE(plain.size() == 8);
-  for (std::size_t i = 0; i < 8; ++i) CHECK(named[i].tensor.node() == plain[i].node());
-  CHECK(count_parameters(city) == 2 * (6 + 3 + 3 + 1));
-  for (const Tensor& p : parameters(city)) p.set_grad(Array::ones(p.shape()));
-  zero_grad(city);
-  for (const Tensor& p : parameters(city)) CHECK_FALSE(p.has_grad());
-}
-
 TEST_CASE("Module: a copy shares its parameters; a mode hands on the generator it was given") {
   const Tower original = tower(1);
   const Tower copy = original;
