@@ -77,12 +77,9 @@ class Call {
   template <typename Result, typename Make>
   Result make(Result failure, Make real_call) {
     record.index = ++calls_made;
-    Result result = failure;
-    if (is_failing()) {
-      errno = wish().error;
-    } else {
-      result = real_call();
-    }
+    const bool fails = is_failing();
+    if (fails) errno = wish().error;
+    const Result result = fails ? failure : real_call();
     const int error = errno;
     record.error = result == failure ? error : 0;
     record.result = number(result);
@@ -208,9 +205,8 @@ ssize_t write(int descriptor, const void* from, size_t size) {
   });
 }
 off_t lseek(int descriptor, off_t offset, int whence) noexcept {
-  return Call(Kind::seek, descriptor).make(off_t{-1}, [&] {
-    return REAL(lseek)(descriptor, offset, whence);
-  });
+  Call call(Kind::seek, descriptor);
+  return call.make(off_t{-1}, [&] { return REAL(lseek)(descriptor, offset, whence); });
 }
 int fsync(int descriptor) {
   return Call(Kind::sync, descriptor).make(-1, [] { return 0; });
@@ -232,16 +228,14 @@ int unlinkat(int folder, const char* path, int flags) noexcept {
 int unlink(const char* path) noexcept { return unlinkat(AT_FDCWD, path, 0); }
 int rmdir(const char* path) noexcept { return unlinkat(AT_FDCWD, path, AT_REMOVEDIR); }
 int mkdirat(int folder, const char* path, mode_t mode) noexcept {
-  return Call(Kind::make_folder, folder, path).make(-1, [&] {
-    return REAL(mkdirat)(folder, path, mode);
-  });
+  Call call(Kind::make_folder, folder, path);
+  return call.make(-1, [&] { return REAL(mkdirat)(folder, path, mode); });
 }
 int mkdir(const char* path, mode_t mode) noexcept { return mkdirat(AT_FDCWD, path, mode); }
 
 int fstatat(int folder, const char* path, struct stat* to, int flags) noexcept {
-  return Call(Kind::status, folder, path).make(-1, [&] {
-    return REAL(fstatat)(folder, path, to, flags);
-  });
+  Call call(Kind::status, folder, path);
+  return call.make(-1, [&] { return REAL(fstatat)(folder, path, to, flags); });
 }
 int stat(const char* path, struct stat* to) noexcept { return fstatat(AT_FDCWD, path, to, 0); }
 int lstat(const char* path, struct stat* to) noexcept {
@@ -258,9 +252,8 @@ DIR* opendir(const char* path) {
   return Call(Kind::list, AT_FDCWD, path).make<DIR*>(nullptr, [&] { return REAL(opendir)(path); });
 }
 DIR* fdopendir(int descriptor) {
-  return Call(Kind::list, descriptor).make<DIR*>(nullptr, [&] {
-    return REAL(fdopendir)(descriptor);
-  });
+  Call call(Kind::list, descriptor);
+  return call.make<DIR*>(nullptr, [&] { return REAL(fdopendir)(descriptor); });
 }
 dirent* readdir(DIR* folder) {
   return Call(Kind::list, -1).make<dirent*>(nullptr, [&] { return REAL(readdir)(folder); });

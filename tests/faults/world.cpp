@@ -8,7 +8,8 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+
+#include "tests/support/folder.h"
 
 namespace fledge::faults {
 
@@ -142,11 +143,10 @@ Tree read_tree(const std::string& folder) {
   Tree tree;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     const std::string name = entry.path().lexically_relative(folder).string();
-    std::ifstream file(entry.path(), std::ios::binary);
     if (entry.is_directory())
       tree[name + "/"] = "";
     else
-      tree[name] = {std::istreambuf_iterator<char>(file), {}};
+      tree[name] = testing::text_of(entry.path());
   }
   return tree;
 }
@@ -158,7 +158,7 @@ void write_tree(const std::string& folder, const Tree& tree) {
     if (name.ends_with('/'))
       std::filesystem::create_directory(path);
     else
-      std::ofstream(path, std::ios::binary) << bytes;
+      testing::write_file(path, bytes);
   }
 }
 

@@ -18,17 +18,15 @@ using Starts = std::vector<std::size_t>;
 const std::string_view birds_and_ducks = "birds walk\nducks swim\nbirds walk\nbirds fly\n";
 
 std::vector<std::string> documents_of(const Corpus& corpus, const TokenText& text) {
-  std::vector<std::string> documents_of;
+  std::vector<std::string> documents;
+  const Dim* const tokens = text.tokens.data();
   for (std::size_t d = 0; d + 1 < text.starts.size(); ++d) {
-    const auto at = [&](std::size_t i) {
-      return text.tokens.begin() + static_cast<std::ptrdiff_t>(i);
-    };
-    documents_of.push_back(
-        corpus.tokenizer.decode({at(text.starts[d] + 1), at(text.starts[d + 1])}));
-    CHECK(text.tokens[text.starts[d]] == corpus.tokenizer.find("\n"));
+    const std::size_t begin = text.starts[d], end = text.starts[d + 1];
+    documents.push_back(corpus.tokenizer.decode({tokens + begin + 1, tokens + end}));
+    CHECK(tokens[begin] == corpus.tokenizer.find("\n"));
   }
   if (!text.starts.empty()) CHECK(text.starts.back() + 1 == text.tokens.size());
-  return documents_of;
+  return documents;
 }
 
 }  // namespace

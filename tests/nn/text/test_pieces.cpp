@@ -34,10 +34,7 @@ TEST_CASE("pieces of GPT-2: a piece may have any length") {
 
 TEST_CASE("pieces of GPT-2: perl cuts a megabyte of mixed Unicode at the same places") {
   const std::string version = testing::unicode_of_perl();
-  if (version.empty()) {
-    testing::report_skipped("perl is not installed");
-    return;
-  }
+  if (version.empty()) return testing::report_skipped("perl is not installed");
   // Unassigned code points may have characters in another version.
   const CodePoints points = version == "14.0.0" ? CodePoints::all : CodePoints::of_old_scripts;
   const std::string text = tests::mixed_text(1, 1'200'000, points);
@@ -73,10 +70,7 @@ TEST_CASE("unicode: the class of every code point is perl's") {
   CHECK(hexadecimal(hash_of(ours)) == "f44b1f6de343cd9a");
 
   const std::string version = testing::unicode_of_perl();
-  if (version.empty()) {
-    testing::report_skipped("perl is not installed");
-    return;
-  }
+  if (version.empty()) return testing::report_skipped("perl is not installed");
   // Between two versions, code points are compared that have a character in both: '.' is skipped.
   const bool is_later = std::stoi(version) > 14;
   const std::string is_skipped = version == "14.0.0" ? "0"
