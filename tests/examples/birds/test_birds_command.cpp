@@ -9,7 +9,6 @@
 #include "examples/birds/story.h"
 #include "examples/support/text.h"
 #include "tests/examples/fledge/command.h"
-#include "tests/support/catch.h"
 
 using namespace testing;
 using fledge::birds::TextStory;

@@ -13,7 +13,6 @@
 #include "nn/train/trainer.h"
 #include "tests/examples/fledge/command.h"
 #include "tests/support/arrays.h"
-#include "tests/support/catch.h"
 #include "tests/support/refuses.h"
 
 using namespace fledge;

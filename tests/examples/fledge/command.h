@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/catch.h"
 #include "tests/support/folder.h"
 #include "tests/support/json_reader.h"
 #include "tests/support/process.h"

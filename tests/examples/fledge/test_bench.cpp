@@ -1,7 +1,6 @@
 // The rows of fledge bench: their sizes, their operations, and their limits. No test asks how fast.
 // tests/command/bench.txt has the table and the refusals.
 #include "tests/examples/fledge/command.h"
-#include "tests/support/catch.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/skipped.h"
 

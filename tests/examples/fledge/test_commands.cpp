@@ -6,7 +6,6 @@
 
 #include "examples/support/text.h"
 #include "tests/examples/fledge/command.h"
-#include "tests/support/catch.h"
 
 using namespace testing;
 

@@ -10,13 +10,11 @@
 #include <csignal>
 #include <ctime>
 #include <filesystem>
-#include <iterator>
 #include <map>
 #include <random>
 #include <stdexcept>
 
 #include "tests/examples/fledge/command.h"
-#include "tests/support/catch.h"
 #include "tests/support/stored_file.h"
 
 namespace testing {

@@ -5,7 +5,6 @@
 #include <sstream>
 
 #include "tests/examples/fledge/command.h"
-#include "tests/support/catch.h"
 
 using namespace testing;
 

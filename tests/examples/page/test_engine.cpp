@@ -50,6 +50,14 @@ std::string birds_settings(const Corpus& corpus) {
       .text();
 }
 
+std::vector<float> weights_in(const LanguageModel& model) {
+  std::vector<float> weights;
+  for (const Tensor& tensor : parameters(model))
+    for (const double weight : to_vector(tensor.value()))
+      weights.push_back(static_cast<float>(weight));
+  return weights;
+}
+
 std::vector<double> losses_of(const std::vector<double>& steps) {
   std::vector<double> losses;
   for (std::size_t i = 1; i < steps.size(); i += 4) losses.push_back(steps[i]);
@@ -60,15 +68,16 @@ JsonValue head(const std::string& json) {
   put(json);
   return read_json(output(fledge_head(length(json))));
 }
-/// The numbers of one row.
-std::vector<double> row(const JsonValue& rows, int which) {
+/// The numbers of a list; null, which is what is hidden, is 1e9.
+std::vector<double> list(const JsonValue& json) {
   std::vector<double> found;
-  int i = 0;
-  rows.each_item([&](const JsonValue& one) {
-    if (i++ == which)
-      one.each_item([&](const JsonValue& x) { found.push_back(x.is_null() ? 1e9 : x.number()); });
-  });
+  json.each_item([&](const JsonValue& x) { found.push_back(x.is_null() ? 1e9 : x.number()); });
   return found;
+}
+std::vector<double> row(const JsonValue& rows, std::size_t which) {
+  std::vector<std::vector<double>> all;
+  rows.each_item([&](const JsonValue& one) { all.push_back(list(one)); });
+  return all.at(which);
 }
 bool is_near(const std::vector<double>& a, const std::vector<double>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -81,14 +90,9 @@ TEST_CASE("page: the birds have the losses, the weights and the next words of th
   const Corpus corpus = birds::read_text();
   const LanguageModel model = birds::new_model(corpus, 1);
   const std::vector<double> losses = birds::train(model, corpus, 1);
-  std::vector<float> weights;
-  for (const Tensor& tensor : parameters(model))
-    for (const double weight : to_vector(tensor.value()))
-      weights.push_back(static_cast<float>(weight));
-
   begin_run(std::string(support::built_in_text()), birds_settings(corpus));
   CHECK(losses_of(numbers<double>(fledge_step(1000))) == losses);
-  CHECK(numbers<float>(fledge_weights()) == weights);
+  CHECK(numbers<float>(fledge_weights()) == weights_in(model));
   for (const std::string words : {"birds", "birds sometimes walk", "but birds are good at"}) {
     const birds::Completion expected = birds::complete(model, corpus, words);
     read_sentence(words);
@@ -131,11 +135,8 @@ TEST_CASE("page: what is not given is chosen as fledge train chooses it") {
     is("batch", static_cast<double>(config.training.batch));
     is("steps", static_cast<double>(config.training.schedule.steps));
     is("rate", config.training.schedule.rate);
-    const LanguageModel model = [&] {
-      Rng rng(config.training.seed);
-      return LanguageModel(config.sizes, rng);
-    }();
-    Trainer trainer(model, corpus.train, config.training);
+    Rng rng(config.training.seed);
+    Trainer trainer(LanguageModel(config.sizes, rng), corpus.train, config.training);
     std::vector<double> losses;
     for (int step = 0; step < 12; ++step) losses.push_back(trainer.step().loss);
     CHECK(losses_of(numbers<double>(fledge_step(12))) == losses);
@@ -164,11 +165,7 @@ TEST_CASE("page: fledge opens a run that the page has saved, and the page goes o
   CHECK(words_of_none(opened.model.sizes.recipe) == std::vector<std::string>{"scale"});
   CHECK(words_of_none(opened.run.settings.sizes.recipe.learned) == std::vector<std::string>{"v"});
   CHECK(opened.run.settings.sizes.recipe.tie_qk);
-  std::vector<float> found;
-  for (const Tensor& tensor : parameters(opened.model))
-    for (const double weight : to_vector(tensor.value()))
-      found.push_back(static_cast<float>(weight));
-  CHECK(found == weights);
+  CHECK(weights_in(opened.model) == weights);
 
   put(file + text);
   const JsonValue loaded = read_json(output(fledge_load(length(file), length(text))));
@@ -325,18 +322,11 @@ TEST_CASE("page: every number of a cell, and what changes do to attention") {
     CHECK_THAT(refusal<ValueError>([&] { fledge_show(bytes - 4); }), ContainsSubstring("weights"));
     read_sentence("abcd");
     const std::vector<float> all = numbers<float>(fledge_attention());  // (2, 2, 4, 4)
-    const auto cell = [](int head, int query, int key) {
-      return read_json(
-          output(fledge_cell(1, static_cast<std::uint32_t>(head), static_cast<std::uint32_t>(query),
-                             static_cast<std::uint32_t>(key))));
-    };
-    const auto list = [](const JsonValue& json) {
-      std::vector<double> found;
-      json.each_item([&](const JsonValue& x) { found.push_back(x.is_null() ? -1e9 : x.number()); });
-      return found;
+    const auto cell = [](std::uint32_t head, std::uint32_t query, std::uint32_t key) {
+      return read_json(output(fledge_cell(1, head, query, key)));
     };
     std::vector<double> mixed(4);
-    for (int key = 0; key < 4; ++key) {
+    for (std::uint32_t key = 0; key < 4; ++key) {
       const JsonValue at = cell(1, 3, key);
       const std::vector<double> q = list(at["q"]), k = list(at["k"]), v = list(at["v"]),
                                 products = list(at["products"]), weights = list(at["weights"]);
@@ -344,15 +334,14 @@ TEST_CASE("page: every number of a cell, and what changes do to attention") {
       for (std::size_t d = 0; d < 4; ++d) {
         CHECK(std::abs(products[d] - q[d] * k[d]) < 1e-5);
         dot += products[d];
-        const auto j = static_cast<std::size_t>(key);
-        CHECK(std::abs(list(at["part"])[d] - weights[j] * v[d]) < 1e-5);
-        mixed[d] += weights[j] * v[d];
-        CHECK(static_cast<float>(weights[j]) == all[((1 * 2 + 1) * 4 + 3) * 4 + j]);
+        CHECK(std::abs(list(at["part"])[d] - weights[key] * v[d]) < 1e-5);
+        mixed[d] += weights[key] * v[d];
+        CHECK(static_cast<float>(weights[key]) == all[((1 * 2 + 1) * 4 + 3) * 4 + key]);
       }
       CHECK(std::abs(at["dot"].number() - dot) < 1e-5);
       CHECK(at["divisor"].number() == (is_scaled ? 2 : 1));  // √4
       CHECK(std::abs(at["score"].number() - dot / at["divisor"].number()) < 1e-4);
-      CHECK(at["score"].number() == list(at["scores"])[static_cast<std::size_t>(key)]);
+      CHECK(at["score"].number() == list(at["scores"])[key]);
     }
     CHECK(is_near(list(cell(1, 3, 0)["output"]), mixed));
     if (!is_scaled) continue;

@@ -7,7 +7,6 @@
 #include "examples/page/base64.h"
 #include "nn/io/errors.h"
 #include "tests/examples/lessons/course.h"
-#include "tests/support/catch.h"
 #include "tests/support/perl.h"
 
 using namespace fledge;

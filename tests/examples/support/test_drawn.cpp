@@ -6,7 +6,6 @@
 #include "examples/support/drawn.h"
 #include "examples/support/table.h"
 #include "tests/examples/fledge/command.h"
-#include "tests/support/catch.h"
 
 using namespace support;
 
