@@ -45,38 +45,25 @@ std::size_t live_bytes() {
   return testing::live_bytes;
 }
 
-struct Model {
-  Tensor table, w1, b1, w2;
-  explicit Model(Rng& rng)
-      : table(parameter(random_normal({11, 8}, 0, 0.3, rng))),
-        w1(parameter(random_normal({8, 16}, 0, 0.3, rng))),
-        b1(parameter(Array::zeros({16}))),
-        w2(parameter(random_normal({16, 11}, 0, 0.3, rng))) {}
-
-  Tensor loss(const Indices& words, const Indices& next, Rng& rng) const {
-    const Tensor x = embedding(table, words);
-    const Tensor scores = attention_scores(x, x, causal());
-    const Tensor mixed = x + weighted_sum(softmax(scores, causal()), x, causal());
-    const Tensor hidden = dropout(gelu(matmul(mixed, w1) + b1), 0.1, rng);
-    return cross_entropy(matmul(hidden, w2), next);
-  }
-
-  void step(Rng& rng) const {
-    const Indices words({2, 4}, {1, 2, 3, 4, 5, 6, rng.below(11), 8});
-    const Indices next({2, 4}, {2, 3, 4, 5, 6, 7, 8, rng.below(11)});
-    backward(loss(words, next, rng));
-    for (const Tensor& p : {table, w1, b1, w2}) {
-      Real* to = p.write();
-      for (Dim i = 0; i < p.size(); ++i) to[i] -= Real(0.05) * p.grad()[i];
-      p.zero_grad();
-    }
-  }
-};
+// Three letters and three layers, the heads of which share their keys.
+LanguageModel letter_model(double dropout = 0) {
+  Rng rng(1);
+  LanguageModelSizes sizes{.vocabulary = 3, .context = 6, .layers = 3, .heads = 2, .width = 8};
+  sizes.dropout = dropout, sizes.recipe.key_heads = 1;
+  return LanguageModel(sizes, rng);
+}
+Trainer letter_trainer() {
+  static const Corpus corpus = read_corpus("abcabbcaabcbacbbacab", {});
+  TrainerOptions options;
+  options.batch = 2;
+  options.schedule = {.rate = 0.02, .warmup = 0, .steps = 10'000};
+  return {letter_model(), corpus.train, options};
+}
 
 void graphs_leave_nothing_behind() {
   Rng rng(1);
-  const Model model(rng);
-  const Indices words({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
+  const LanguageModel model = letter_model(0.1);
+  const Indices words({2, 4}, {0, 1, 2, 0, 1, 1, 2, 0});
   // Blocks that `run` leaves behind, when it is run again after a first time.
   const auto left = [](const char* what, auto run) {
     run();
@@ -84,7 +71,9 @@ void graphs_leave_nothing_behind() {
     run();
     check(what, live_blocks() - before, 0);
   };
-  const auto loss = [&] { return model.loss(words, words, rng); };
+  const auto loss = [&] {
+    return cross_entropy(model.forward_with_weights(words, Mode::training(rng)).logits, words);
+  };
   left("blocks left by a graph without backward", [&] { loss(); });
   left("blocks left by a graph after backward", [&] { backward(loss()); });
   left("blocks left by a kept graph", [&] { backward(loss(), Graph::keep); });
@@ -125,11 +114,10 @@ void training_takes_constant_memory() {
     getrusage(RUSAGE_SELF, &usage);
     return static_cast<std::size_t>(usage.ru_maxrss);
   };
-  Rng rng(2);
-  const Model model(rng);
-  for (int i = 0; i < 1000; ++i) model.step(rng);
+  Trainer trainer = letter_trainer();
+  while (trainer.steps_done() < 1000) trainer.step();
   const std::size_t blocks = testing::live_blocks, bytes = testing::live_bytes, most = peak();
-  for (int i = 0; i < 9000; ++i) model.step(rng);
+  while (trainer.steps_done() < 10'000) trainer.step();
   check("live blocks after 10,000 steps", testing::live_blocks, blocks, blocks);
   check("live bytes after 10,000 steps", testing::live_bytes, bytes, bytes);
   // AddressSanitizer keeps freed blocks back on purpose; the counts above hold there too.
@@ -276,13 +264,7 @@ bool same_weights(const LanguageModel& a, const LanguageModel& b) {
 // Memory runs out at each allocation of a decoder's read and of a training step in turn. What could
 // not be done has changed nothing: done again, it gives the bits of an undisturbed run.
 void failed_allocations_change_nothing() {
-  const auto made = [] {
-    Rng rng(1);
-    LanguageModelSizes sizes{.vocabulary = 3, .context = 6, .layers = 3, .heads = 2, .width = 8};
-    sizes.recipe.key_heads = 1;
-    return LanguageModel(sizes, rng);
-  };
-  const LanguageModel model = made();
+  const LanguageModel model = letter_model();
   Decoder reads(model), undisturbed_reads(model);
   std::size_t failures = 0;
   // In calls of one token and of several, within the window and across its moves.
@@ -296,11 +278,7 @@ void failed_allocations_change_nothing() {
   }
   check("failed allocations while reading", failures, 101, 1'000'000);
 
-  const Corpus corpus = read_corpus("abcabbcaabcbacbbacab", {});
-  TrainerOptions options;
-  options.batch = 2;
-  options.schedule = {.rate = 0.02, .warmup = 0, .steps = 20};
-  Trainer learns(made(), corpus.train, options), undisturbed(made(), corpus.train, options);
+  Trainer learns = letter_trainer(), undisturbed = letter_trainer();
   const auto same = [&] { return same_weights(learns.model(), undisturbed.model()); };
   failures = 0;
   for (int step = 0; step < 2; ++step) {
