@@ -145,27 +145,6 @@ inline bool all_zero(const Array& x) {
   return std::all_of(x.data(), x.data() + x.size(), [](Real v) { return v == Real(0); });
 }
 
-/// "bias[2]" for every number of a parameter that f() does not answer to: whose gradient for a
-/// random cotangent is not finite or is zero to rounding, or that can move by ¼ with hardly a
-/// change of f().
-template <Module M, class F>
-std::vector<std::string> idle_numbers(const M& module, F f) {
-  std::vector<std::string> idle;
-  pull_random(module, f());
-  const Array before = f().value().clone();
-  for (const auto& [name, p] : named_parameters(module)) {
-    const Array g = p.grad(), old = p.value().clone();
-    for (Dim i = 0; i < p.size(); ++i) {
-      p.write()[i] += Real(0.25);
-      const bool moves = !close(f().value(), before, 1e-4 * largest(before));
-      assign(p, old);
-      const bool pulls = isfinite(g[i]) && std::abs(value_of(g[i])) > rounding * largest(g);
-      if (!moves || !pulls) idle.push_back(name + "[" + std::to_string(i) + "]");
-    }
-  }
-  return idle;
-}
-
 /// Finite, and no element is 0.
 inline bool all_alive(const Array& x) {
   return std::all_of(x.data(), x.data() + x.size(),

@@ -101,19 +101,6 @@ TEST_CASE("layers: a seed decides the weights, each layer takes new ones, biases
   });
 }
 
-TEST_CASE("layers: every parameter answers, but for the biases of keys") {
-  for_each_layer([](auto make, auto call, Sees) {
-    const auto layer = drawn_layer(make, 3);
-    const Tensor x = uniform({2, 5, layer_width}, 1);
-    std::vector<std::string> key_biases;  // a softmax does not see what is added to a whole row
-    for (const auto& [name, p] : named_parameters(layer))
-      if (name.ends_with("c_attn.bias"))  // of keys and values, or of queries, keys and values
-        for (Dim i = p.size() - 2 * layer_width; i < p.size() - layer_width; ++i)
-          key_biases.push_back(name + "[" + std::to_string(i) + "]");
-    CHECK(idle_numbers(layer, [&] { return call(layer, x); }) == key_biases);
-  });
-}
-
 TEST_CASE(
     "layers: outputs depend on the tokens they see alone, to the bit, whatever the others are") {
   for_each_layer([](auto make, auto call, Sees who) {
