@@ -300,8 +300,7 @@ std::string result_of(const FileCase& c) {
 
 }  // namespace
 
-TEST_CASE(
-    "formats: each file is read or refused, and the message has its parts; texts give results") {
+TEST_CASE("formats: files are read, or refused with the parts of a message; texts give results") {
   std::vector<FileCase> cases;
   for (const auto& entry :
        std::filesystem::directory_iterator(std::string(FLEDGE_SOURCE_DIR) + "/tests/formats"))

@@ -78,8 +78,7 @@ TEST_CASE("Module: a copy shares its parameters; a mode hands on the generator i
   CHECK(Mode::evaluation().dropout() == nullptr);
 }
 
-TEST_CASE(
-    "Module: every module lists exactly its parameters, the language model under GPT-2's names") {
+TEST_CASE("Module: each lists exactly its parameters, the language model under GPT-2's names") {
   Rng rng(1);
   CHECK(listing(Dropout(0.5)).empty());
   CHECK(listing(CrossAttention(4, 3, 2, rng)) ==

@@ -105,8 +105,7 @@ TEST_CASE("birds text model: from guessing to the least loss there is, and never
   CHECK(story.loss_after < story.least_loss + 0.05);
 }
 
-TEST_CASE(
-    "birds text model: the most likely word with its share of the softmax, and where it looks") {
+TEST_CASE("birds text model: the most likely word, its share of the softmax, and where it looks") {
   const LanguageModel& model = trained_1().model;
   const NoGrad no_grad;
   const Indices row = beginning_row(the_text(), "but birds are good at");
@@ -171,8 +170,7 @@ TEST_CASE("birds story: seed 1 completes with walk, slowly and flying, looking a
   CHECK((state.batch == 2 && state.time == 8 && state.ids.size() == 16));
 }
 
-TEST_CASE(
-    "birds story: colours change no word, no line is wider than 80 columns, failures are told") {
+TEST_CASE("birds story: colours change no word, no line is wider than 80, failures are told") {
   const auto compare = [](const auto& part) {
     const std::string text = words(part, plain), painted = words(part, colours);
     CHECK(text.back() == '\n');

@@ -71,8 +71,7 @@ TEST_CASE("choices: temperature, then top_k, then top_p of what is left") {
   }
 }
 
-TEST_CASE(
-    "choices: ties go by number, what is impossible is no choice, large logits are harmless") {
+TEST_CASE("choices: ties go by number, the impossible is no choice, large logits are harmless") {
   CHECK(tokens_of(choices(logits_of({1, 2, 2, none, 2}), {.temperature = 1})) == Ids{1, 2, 4, 0});
   CHECK(tokens_of(choices(logits_of({1, 2, 2}), {.temperature = 0})) == Ids{1});
   CHECK(tokens_of(choices(logits_of({1, 2, 2}), {.top_k = 1})) == Ids{1});

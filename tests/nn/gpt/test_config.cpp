@@ -180,8 +180,7 @@ TEST_CASE("model config: what fledge writes says all that differs from GPT2Confi
 // modeling_gpt2.py: the parameters of GPT2LMHeadModel, with Conv1D's (in, out) weights. from_pretrained
 // adds the prefix "transformer." to names without it (base_model_prefix), and initialises what is
 // missing anew: so every one of them must be stored, the biases too.
-TEST_CASE(
-    "model config: the stored tensors are those that GPT2LMHeadModel loads, and are counted") {
+TEST_CASE("model config: the stored tensors are those that GPT2LMHeadModel loads, and counted") {
   std::vector<std::string> expected = listing(new_model(written_sizes));
   std::sort(expected.begin(), expected.end());
   for (const Recipe& recipe : all_recipes()) {

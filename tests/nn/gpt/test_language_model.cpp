@@ -157,8 +157,7 @@ TEST_CASE("LanguageModel: parts that are none are held at 0, W_V at the identity
   }
 }
 
-TEST_CASE(
-    "LanguageModel: the gradients of tied W_Q and W_K are the sum of both, as of one matrix") {
+TEST_CASE("LanguageModel: gradients of tied W_Q and W_K are the sum of both, as of one matrix") {
   const LanguageModel tied = model_of({.tie_qk = true}), apart = model_of({.tie_qk = true});
   for (const LanguageModel* model : {&tied, &apart}) pull_random(*model, (*model)(two_texts));
   HeldParameters(tied).change_gradients();

@@ -140,8 +140,7 @@ TEST_CASE("model weights: biases of a model without biases are zeros") {
                              "number 7 is 0.5"));
 }
 
-TEST_CASE(
-    "model weights: prefixes of other programs, GPT-2's masks, and the head of a tied model") {
+TEST_CASE("model weights: prefixes of other programs, GPT-2's masks, the head of a tied model") {
   const LanguageModel model = model_with(1);
   for (const char* prefix : {"transformer.", "module.", "_orig_mod.", "_orig_mod.transformer.",
                              "module._orig_mod.transformer.", "_orig_mod.module."}) {

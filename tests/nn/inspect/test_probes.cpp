@@ -59,8 +59,7 @@ TEST_CASE("no peek: the logits of a language model keep every bit") {
   CHECK(refuses<ValueError>([&] { check_causality(model, {3, 4}, 0); }, "cut", "got 0"));
 }
 
-TEST_CASE(
-    "no peek: a place that depends on later tokens is found; what cannot fail proves nothing") {
+TEST_CASE("no peek: a place that sees later tokens is found; what cannot fail proves nothing") {
   const Ids ids = random_ids(9, 6, 5);
   const auto causal_weight = [](Dim t, Dim j) { return j <= t ? 1.0 : 0.0; };
   const auto check = [&](const std::function<double(Dim, Dim)>& weight, std::optional<Dim> place) {

@@ -213,8 +213,7 @@ TEST_CASE("rotary positions: scores depend on the distance alone, and a norm com
     }
 }
 
-TEST_CASE(
-    "exclusive attention: nothing of a position's own value is left, and 0 takes nothing away") {
+TEST_CASE("exclusive attention: nothing of a position's own value is left; 0 takes nothing away") {
   for (const Dim heads : {1, 2, 4}) {
     Attention attention = drawn<Attention>(3, 8, heads);
     const Tensor all = attention.qkv(uniform({2, 5, 8}, 1));

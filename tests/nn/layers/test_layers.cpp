@@ -101,8 +101,7 @@ TEST_CASE("layers: a seed decides the weights, each layer takes new ones, biases
   });
 }
 
-TEST_CASE(
-    "layers: outputs depend on the tokens they see alone, to the bit, whatever the others are") {
+TEST_CASE("layers: outputs depend on the tokens they see alone, whatever the others, to the bit") {
   for_each_layer([](auto make, auto call, Sees who) {
     constexpr Dim T = 5;
     const auto layer = drawn_layer(make, 4);

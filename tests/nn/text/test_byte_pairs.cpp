@@ -125,8 +125,7 @@ std::string random_letters(std::uint64_t seed, Dim size, std::string_view alphab
 
 }  // namespace
 
-TEST_CASE(
-    "byte pairs are learned as the paper says, one count after another, and encode as GPT-2's") {
+TEST_CASE("byte pairs are learned as the paper says, count after count, and encode as GPT-2's") {
   for (std::uint64_t seed = 1; seed <= 34; ++seed) {
     const bool is_long = seed > 24;
     const std::string text = random_letters(seed, is_long ? 3000 : 400,

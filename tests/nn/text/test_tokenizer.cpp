@@ -140,8 +140,7 @@ TEST_CASE("byte characters: each byte has one of its own, which no terminal obey
   CHECK(bytes_of_characters(characters) == bytes);
 }
 
-TEST_CASE(
-    "special tokens: the leftmost is found first, of those the longest, normalized ones last") {
+TEST_CASE("special tokens: the leftmost comes first, of those the longest; normalized ones last") {
   Rng rng(3);
   std::size_t found = 0;
   for (int round = 0; round < 2000; ++round) {
@@ -200,8 +199,7 @@ TEST_CASE("bpe: numbers may be without text, and a model's table smaller or larg
   CHECK(tokens.without_text(5) == TokenIds{1, 3, 4});
 }
 
-TEST_CASE(
-    "an unknown symbol is named with its place in a longer text; without it, the rest is known") {
+TEST_CASE("an unknown symbol is named with its place in a longer text; the rest is known") {
   const SymbolList parts{"a", "b", "ab", "ß", "c", "<p>", "\n", "(", ",", " "};
   for (const Tokenizer& tokens :
        {Tokenizer(Tokens::character, "ab,\n ("), Tokenizer(Tokens::word, "a b, (ab\n"),

@@ -30,8 +30,7 @@ std::optional<Tokenizer> read_folder(const Files& files) {
 
 }  // namespace
 
-TEST_CASE(
-    "tokenizer files: a folder without files has no tokenizer, one with half of them is refused") {
+TEST_CASE("tokenizer files: a folder without any has no tokenizer, one with half is refused") {
   CHECK_FALSE(read_folder({}).has_value());
   CHECK_FALSE(read_folder({{"tokenizer_config.json", "{}"}}).has_value());
   for (const auto& [name, text, missing] :

@@ -224,8 +224,7 @@ TEST_CASE("checkpoint: while one weight cannot be written, none of a checkpoint 
   CHECK((bytes_of(trainer, notes()) == good));
 }
 
-TEST_CASE(
-    "checkpoint: what no run has saved is refused by its name, and the trainer is unchanged") {
+TEST_CASE("checkpoint: what no run has saved is refused by its name; the trainer is unchanged") {
   const std::string good = bytes_of(trainer_of(letter_model(), 1));
   CHECK((TakenApart(good).bytes() == good));
   struct Row {

@@ -85,7 +85,7 @@ class Firefox {
 
 }  // namespace
 
-TEST_CASE("page firefox: it opens, trains, and there is no error", "[page]") {
+TEST_CASE("page firefox: it opens, trains, and there is no error") {
   const std::string program = program_along_path("FIREFOX", "firefox-esr firefox");
   if (program.empty()) return report_skipped("no firefox-esr or firefox was found");
   Firefox browser(program);

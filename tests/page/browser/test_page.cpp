@@ -6,7 +6,7 @@
 
 namespace testing {
 
-TEST_CASE("page: the model learns to look at birds, in time, without a network", "[page]") {
+TEST_CASE("page: the model learns to look at birds, in time, without a network") {
   // When the first word of the picture was there, and when the first step had been taken.
   constexpr const char* watch_times = R"js(
     window.times = {};
@@ -47,7 +47,7 @@ TEST_CASE("page: the model learns to look at birds, in time, without a network",
   check_quiet(browser);
 }
 
-TEST_CASE("page: every part follows each change", "[page]") {
+TEST_CASE("page: every part follows each change") {
   Chromium browser;
   browser.window(1280, 9000);  // all parts are near the window, so that each is drawn
   opened(browser, birds_page());
@@ -88,8 +88,7 @@ TEST_CASE("page: every part follows each change", "[page]") {
   check_quiet(browser);
 }
 
-TEST_CASE("page: a finger taps words, buttons and cells; a mouse drags a share and the triangle",
-          "[page]") {
+TEST_CASE("page: a finger taps words, buttons and cells; a mouse drags a share and the triangle") {
   Chromium browser;
   browser.window(390, 844);
   browser.call("Emulation.setTouchEmulationEnabled", {{"enabled", true}});
@@ -122,7 +121,7 @@ TEST_CASE("page: a finger taps words, buttons and cells; a mouse drags a share a
   check_quiet(browser);
 }
 
-TEST_CASE("page: it learns without a part, beside the first model", "[page]") {
+TEST_CASE("page: it learns without a part, beside the first model") {
   OpenPage browser(birds_page());
   learned(browser);
   browser.evaluate("t.one('#switches').scrollIntoView({behavior: 'instant'}); t.settled()");
@@ -156,7 +155,7 @@ TEST_CASE("page: it learns without a part, beside the first model", "[page]") {
   check_quiet(browser);
 }
 
-TEST_CASE("page: a recorded run is played, back and forth, and trained anew", "[page]") {
+TEST_CASE("page: a recorded run is played, back and forth, and trained anew") {
   OpenPage browser(poem_page());
   CHECK(browser.is_true("state.step === 0 && learning.kept.length > 10"));
   learned(browser);
@@ -168,7 +167,7 @@ TEST_CASE("page: a recorded run is played, back and forth, and trained anew", "[
   check_quiet(browser);
 }
 
-TEST_CASE("page: the address keeps what is shown; a wrong one does no harm", "[page]") {
+TEST_CASE("page: the address keeps what is shown; a wrong one does no harm") {
   OpenPage browser(birds_page());
   check_steps(browser, {{"t.put('#own', 'cats often walk')", "seen.tokens.length === 4"},
                         {"t.click('#hide')", "state.hidden.size === 1"}});
@@ -185,7 +184,7 @@ TEST_CASE("page: the address keeps what is shown; a wrong one does no harm", "[p
   }
 }
 
-TEST_CASE("page: without JavaScript the story and a picture stand there", "[page]") {
+TEST_CASE("page: without JavaScript the story and a picture stand there") {
   Chromium browser;
   browser.call("Emulation.setScriptExecutionDisabled", {{"value", true}});  // of pages
   for (const std::string& path : all_pages()) {
@@ -199,7 +198,7 @@ TEST_CASE("page: without JavaScript the story and a picture stand there", "[page
   }
 }
 
-TEST_CASE("page course: the triangle is that of the lessons", "[page]") {
+TEST_CASE("page course: the triangle is that of the lessons") {
   OpenPage browser(course_page, "#lesson=attention/what_can_be_raised");
   browser.evaluate("t.click('#skip')");
   // In the corner 'birds' the product is v1·v1 = 0.14.

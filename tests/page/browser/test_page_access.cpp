@@ -99,7 +99,7 @@ void keep_picture(Chromium& browser, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("page access: keys reach and work all controls, and the focus is visible", "[page]") {
+TEST_CASE("page access: keys reach and work all controls, and the focus is visible") {
   Chromium browser;
   for (const std::string& path : all_pages()) {
     INFO(path);
@@ -138,7 +138,7 @@ TEST_CASE("page access: keys reach and work all controls, and the focus is visib
   check_quiet(browser);
 }
 
-TEST_CASE("page access: a screen reader gets a name for everything", "[page]") {
+TEST_CASE("page access: a screen reader gets a name for everything") {
   const std::set<std::string> named{"gridcell", "columnheader", "rowheader",  "button", "slider",
                                     "combobox", "image",        "spinbutton", "link",   "heading",
                                     "grid",     "textbox",      "checkbox",   "img",    "region"};
@@ -177,8 +177,7 @@ TEST_CASE("page access: a screen reader gets a name for everything", "[page]") {
   }
 }
 
-TEST_CASE("page access: in every width and colour it fits and can be read; pictures of it",
-          "[page]") {
+TEST_CASE("page access: in every width and colour it fits and can be read; pictures of it") {
   const std::vector<std::pair<int, int>> windows{
       {320, 640}, {390, 844}, {768, 1024}, {1280, 800}, {1920, 1080}};
   Chromium browser;
@@ -211,8 +210,7 @@ TEST_CASE("page access: in every width and colour it fits and can be read; pictu
   }
 }
 
-TEST_CASE("page access: a lesson fits and can be read in each width and colour; pictures of it",
-          "[page]") {
+TEST_CASE("page access: a lesson fits and can be read in each width and colour; pictures of it") {
   Chromium browser;
   for (const std::string lesson : {"attention/one_head", "attention/what_can_be_raised"})
     for (const int width : {320, 390, 1280, 1920}) {
@@ -234,7 +232,7 @@ TEST_CASE("page access: a lesson fits and can be read in each width and colour; 
     }
 }
 
-TEST_CASE("page access: colours of the system, little motion, few colours, and paper", "[page]") {
+TEST_CASE("page access: colours of the system, little motion, few colours, and paper") {
   Chromium browser;
   const std::string paper = "getComputedStyle(document.body).backgroundColor";
   browser.media({{"prefers-color-scheme", "light"}});

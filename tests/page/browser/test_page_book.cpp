@@ -9,7 +9,7 @@
 
 namespace testing {
 
-TEST_CASE("page book: a lesson by its address, a guess, a figure, the next lesson", "[page]") {
+TEST_CASE("page book: a lesson by its address, a guess, a figure, the next lesson") {
   OpenPage browser(course_page, "#lesson=attention/one_head");
   CHECK(browser.text("t.text('#lesson h1')") == "One head: query, key and value");
   CHECK(browser.is_true("document.activeElement === t.one('#lesson h1')"));
@@ -70,8 +70,7 @@ TEST_CASE("page book: a lesson by its address, a guess, a figure, the next lesso
   check_quiet(browser);
 }
 
-TEST_CASE("page book: every formula of every lesson is MathML, with all that the text has",
-          "[page]") {
+TEST_CASE("page book: every formula of every lesson is MathML, with all that the text has") {
   OpenPage browser(course_page);
   // Lines of four blanks, one below the other, in the lessons' files. A name stands for a number.
   const std::string places = R"js((lines) => {
@@ -126,7 +125,7 @@ TEST_CASE("page book: every formula of every lesson is MathML, with all that the
   check_quiet(browser);
 }
 
-TEST_CASE("page book: every figure draws its numbers, and ends without a message", "[page]") {
+TEST_CASE("page book: every figure draws its numbers, and ends without a message") {
   OpenPage browser(course_page);
   browser.evaluate("window.box = document.createElement('div'); t.one('#book').append(box)");
   const StrictJson names = browser.evaluate("Object.keys(figures)");
@@ -143,7 +142,7 @@ TEST_CASE("page book: every figure draws its numbers, and ends without a message
   check_quiet(browser);
 }
 
-TEST_CASE("page book: what exclusive and linear attention bring is what a pen finds", "[page]") {
+TEST_CASE("page book: what exclusive and linear attention bring is what a pen finds") {
   OpenPage browser(course_page);
   browser.evaluate("window.box = document.createElement('div'); t.one('#book').append(box)");
   const auto draw = [&](const std::string& name) {

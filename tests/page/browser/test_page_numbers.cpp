@@ -191,7 +191,7 @@ void check_numbers(Chromium& browser, const std::string& change) {
 
 }  // namespace
 
-TEST_CASE("page numbers: every part shows the numbers of the engine", "[page]") {
+TEST_CASE("page numbers: every part shows the numbers of the engine") {
   for (const std::string& path : {birds_page(), poem_page()}) {
     INFO(path);
     Chromium browser;

@@ -30,10 +30,7 @@ std::string other_units(Chromium& browser, const std::string& unit) {
 
 }  // namespace
 
-TEST_CASE(
-    "page runs: excerpts are whole, units have their names, what if is possible, and a "
-    "single step has no slider",
-    "[page]") {
+TEST_CASE("page runs: excerpts are whole, units named, what if possible; one step has no slider") {
   Chromium browser;
   const std::string whole = "The old keeper counted the lamps.";
   for (const auto& [unit, text, options, kept, sentence] :

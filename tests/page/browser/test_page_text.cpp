@@ -48,7 +48,7 @@ std::string downloaded(Chromium& browser, const Folder& folder, const std::strin
 
 }  // namespace
 
-TEST_CASE("page text: a reader's text is learned, as words and as letters", "[page]") {
+TEST_CASE("page text: a reader's text is learned, as words and as letters") {
   OpenPage browser(birds_page());
   const std::string text = fledge::Json(poem()).text();
   learn_own_text(browser, text, "word");
@@ -65,7 +65,7 @@ TEST_CASE("page text: a reader's text is learned, as words and as letters", "[pa
   check_harmless(browser);
 }
 
-TEST_CASE("page text: a text is learned with each recipe that is offered", "[page]") {
+TEST_CASE("page text: a text is learned with each recipe that is offered") {
   OpenPage browser(birds_page());
   for (const auto& [recipe, made] : {std::pair{"gpt2", "layer, position vectors, biases"},
                                      {"rotary", "layer, rotary, biases"},
@@ -89,7 +89,7 @@ TEST_CASE("page text: a text is learned with each recipe that is offered", "[pag
   check_harmless(browser);
 }
 
-TEST_CASE("page text: hostile texts stay texts, and what cannot be read is said", "[page]") {
+TEST_CASE("page text: hostile texts stay texts, and what cannot be read is said") {
   OpenPage browser(birds_page());
   const std::string title = browser.text("document.title");
   const std::string all = std::string(hostile) +
@@ -121,7 +121,7 @@ TEST_CASE("page text: hostile texts stay texts, and what cannot be read is said"
   check_harmless(browser);
 }
 
-TEST_CASE("page text: an error of the engine is a sentence, and the page goes on", "[page]") {
+TEST_CASE("page text: an error of the engine is a sentence, and the page goes on") {
   OpenPage browser(birds_page());
   learned(browser);
   browser.evaluate("window.last = t.next()");
@@ -152,7 +152,7 @@ TEST_CASE("page text: an error of the engine is a sentence, and the page goes on
   check_quiet(browser);
 }
 
-TEST_CASE("page text: ten trainings leave no memory and no worker behind", "[page]") {
+TEST_CASE("page text: ten trainings leave no memory and no worker behind") {
   OpenPage browser(birds_page());
   browser.evaluate("beginRun({...page.settings, steps: 100})");
   const auto retrained = [&] {
@@ -173,7 +173,7 @@ TEST_CASE("page text: ten trainings leave no memory and no worker behind", "[pag
   CHECK(after[1] < before[1] * 1.05 + 1e5);
 }
 
-TEST_CASE("page text: a run goes to fledge and comes back", "[page]") {
+TEST_CASE("page text: a run goes to fledge and comes back") {
   const Folder folder;
   Chromium browser;
   browser.call("Browser.setDownloadBehavior",
@@ -205,7 +205,7 @@ TEST_CASE("page text: a run goes to fledge and comes back", "[page]") {
   check_quiet(browser);
 }
 
-TEST_CASE("page text: the policy blocks a script that somebody adds", "[page]") {
+TEST_CASE("page text: the policy blocks a script that somebody adds") {
   const Folder folder;
   Chromium browser;
   write_file(folder / "injected.js", "window.__xss = 1");
