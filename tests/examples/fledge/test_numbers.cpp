@@ -24,13 +24,6 @@ const fledge::Corpus& corpus() {
   return read;
 }
 
-/// The attention of a window, by layer (1, H, T, T), of the whole model.
-std::vector<fledge::Tensor> attention_of(const fledge::LanguageModel& model,
-                                         const std::vector<Dim>& window) {
-  const fledge::NoGrad no_grad;
-  return model.forward_with_weights({{1, static_cast<Dim>(window.size())}, window}).weights;
-}
-
 void check_window(const StrictJson& begin, const StrictJson& ids, const StrictJson& tokens,
                   const std::vector<Dim>& window, std::size_t end) {
   CHECK(begin.number() == static_cast<double>(end - window.size()));
@@ -107,7 +100,8 @@ TEST_CASE("fledge generate: probabilities, attention and --why are those of the 
           logits = decoder.read({ids[n]});
           continue;
         }
-        const auto weights = attention_of(model, window);
+        const fledge::NoGrad no_grad;
+        const auto weights = model.forward_with_weights({{1, T}, window}).weights;
         const auto weight = [&](const StrictJson& head, Dim query, Dim key) {
           return fledge::value_of(
               weights.at(static_cast<std::size_t>(head["layer"].number()))

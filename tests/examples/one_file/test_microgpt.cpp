@@ -8,12 +8,6 @@
 
 using namespace testing;
 
-namespace {
-
-const std::string microgpt_program = FLEDGE_BINARY_DIR "/microgpt";
-
-}  // namespace
-
 TEST_CASE("microgpt: the 1,000 losses of the published run to 1e-9, and its 20 names") {
   std::vector<double> losses;
   std::vector<std::string> invented, names(32033, "unread");
@@ -33,7 +27,7 @@ TEST_CASE("microgpt: the 1,000 losses of the published run to 1e-9, and its 20 n
   for (const std::string& name : names) file += name + "\n";
   const testing::Folder folder;
   write_file(folder / "names.txt", file);
-  const Result result = run({microgpt_program, folder / "names.txt"});
+  const Result result = run({FLEDGE_BINARY_DIR "/microgpt", folder / "names.txt"});
   CHECK(result.status == 0);
   const std::vector<std::string> lines = lines_of(result.out);
   REQUIRE(lines.size() == 1020);

@@ -18,11 +18,6 @@ Result main_with(const std::function<int()>& body) {
   return run_here([&] { return run_main("birds", body); });
 }
 
-int print(const char* text) {
-  std::fputs(text, stdout);
-  return 0;
-}
-
 }  // namespace
 
 TEST_CASE("run_main: an error is its status and one harmless line, with what to do") {
@@ -44,7 +39,7 @@ TEST_CASE("run_main: an error is its status and one harmless line, with what to 
         "birds: cannot write 'x': no space left on device" + room);
   const Result half = main_with([]() -> int {
     dup2(STDOUT_FILENO, STDERR_FILENO);  // the order in one file
-    print("half, ");
+    std::fputs("half, ", stdout);
     throw std::runtime_error("then this");
   });
   CHECK(half.out == "half, birds: then this\n");

@@ -59,17 +59,6 @@ std::vector<Dim> cut(const std::vector<Dim>& ids, Dim begin, Dim end) {
   return {ids.begin() + begin, ids.begin() + end};
 }
 
-// (T, decoder_vocabulary)
-Array full_pass(const LanguageModel& model, const std::vector<Dim>& ids) {
-  const NoGrad no_grad;
-  const Dim T = static_cast<Dim>(ids.size());
-  return model(Indices({1, T}, ids)).value().with_shape({T, decoder_vocabulary});
-}
-
-Array row_at(const Array& logits, Dim t) {
-  return part(logits, 0, t, t + 1).with_shape({decoder_vocabulary});
-}
-
 /// Reads the tokens one by one and in pieces. The logits must be rows of full passes over windows
 /// that move on by the rule as it is written.
 void check_rows(const LanguageModel& model, const std::vector<Dim>& ids, Rng& rng) {
@@ -91,8 +80,10 @@ void check_rows(const LanguageModel& model, const std::vector<Dim>& ids, Rng& rn
     }
     // A causal window is compared when it is full, for its rows do not change.
     if (by_token.is_causal() && t + 1 < count && t + 1 - first < context) continue;
-    const Array full = full_pass(model, by_token.window());
-    for (const auto& [position, row] : rows) wrong += !same_bits(row, row_at(full, position));
+    const NoGrad no_grad;
+    const Array full = model(Indices({1, by_token.length()}, by_token.window())).value();
+    for (const auto& [position, row] : rows)
+      wrong += !same_bits(row, part(full, 1, position, position + 1).with_shape(row.shape()));
     rows.clear();
   }
   CHECK(wrong == 0);

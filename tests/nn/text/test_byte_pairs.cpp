@@ -73,12 +73,6 @@ class ReferenceBpe {
   std::unordered_map<std::string, std::vector<Dim>> cache_;
 };
 
-std::vector<Dim> byte_ids(std::string_view piece) {
-  std::vector<Dim> ids;
-  for (const char c : piece) ids.push_back(static_cast<unsigned char>(c));
-  return ids;
-}
-
 void merge(std::vector<Dim>& ids, Merge pair, Dim both) {
   for (std::size_t i = 0; i + 1 < ids.size(); ++i)
     if (Merge{ids[i], ids[i + 1]} == pair) {
@@ -90,8 +84,10 @@ void merge(std::vector<Dim>& ids, Merge pair, Dim both) {
 // Algorithm 1 of the paper as it stands there: all pairs counted anew for each merge.
 BytePairs pairs_by_definition(std::string_view text, std::size_t symbols) {
   std::vector<std::vector<Dim>> pieces;
-  for (std::size_t at = 0; at < text.size(); at += pieces.back().size())
-    pieces.push_back(byte_ids(piece_at(text, at).substr(0, 64)));
+  for (std::size_t at = 0; at < text.size(); at += pieces.back().size()) {
+    pieces.emplace_back();
+    for (const unsigned char byte : piece_at(text, at).substr(0, 64)) pieces.back().push_back(byte);
+  }
   BytePairs pairs;
   std::vector<std::string> bytes = pairs.symbols();
   std::vector<Merge> merges;

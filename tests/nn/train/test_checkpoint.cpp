@@ -16,11 +16,6 @@ using tests::refusal;
 
 namespace {
 
-const Corpus& letter_corpus() {
-  static const Corpus read = read_corpus("abcabbcaabcbacbbacab", {});
-  return read;
-}
-
 LanguageModel letter_model(Dim width = 2, Dim layers = 1) {
   Rng rng(5);
   return {{.vocabulary = 3, .context = 2, .layers = layers, .heads = 1, .width = width}, rng};
@@ -28,12 +23,13 @@ LanguageModel letter_model(Dim width = 2, Dim layers = 1) {
 
 Trainer trainer_of(const LanguageModel& model, std::int64_t steps = 0,
                    Optimizer optimizer = Optimizer::adamw, double average = 0.9) {
+  static const Corpus corpus = read_corpus("abcabbcaabcbacbbacab", {});
   TrainerOptions options;
   options.average = average;
   options.optimizer = optimizer;
   options.batch = 2;
   options.schedule = {.rate = 0.02, .warmup = 0, .steps = 20};
-  Trainer trainer(model, letter_corpus().train, options);
+  Trainer trainer(model, corpus.train, options);
   while (trainer.steps_done() < steps) trainer.step();
   return trainer;
 }
