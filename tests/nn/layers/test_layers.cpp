@@ -19,56 +19,44 @@ bool sees(Sees who, Dim i, Dim j) {
 /// Calls test(make, call, who): make(rng) is the layer, call(layer, x) its output for x (…, T, 4).
 template <class Test>
 void for_each_layer(Test test) {
+  const auto with = [&](const char* name, auto call, Sees who, auto make) {
+    SECTION(name) { test(make, call, who); }
+  };
   const auto plain = [](const auto& layer, const Tensor& x) { return layer(x); };
   const auto causally = [](const auto& layer, const Tensor& x) { return layer(x, causal()); };
-  const auto linear = [](Rng& rng) { return Linear(layer_width, 3, rng); };
-  const auto without_bias = [](Rng& rng) { return Linear(layer_width, 3, rng, Bias::without); };
-  const auto norm = [](Rng&) { return LayerNorm(layer_width); };
-  const auto rms_norm = [](Rng&) { return LayerNorm(layer_width, 1e-5, Norm::rms); };
-  const auto mlp = [](Rng& rng) { return MLP(layer_width, 6, rng); };
-  const auto attention = [](Rng& rng) { return Attention(layer_width, 2, rng); };
-  const auto block = [](Rng& rng) { return Block(layer_width, 2, 6, rng); };
-  const auto cross = [](Rng& rng) { return CrossAttention(layer_width, 3, 2, rng); };
-  SECTION("Linear") { test(linear, plain, Sees::itself); }
-  SECTION("Linear without bias") { test(without_bias, plain, Sees::itself); }
-  SECTION("LayerNorm") { test(norm, plain, Sees::itself); }
-  SECTION("RMS norm") { test(rms_norm, plain, Sees::itself); }
-  SECTION("MLP with a gate") {
-    test([](Rng& rng) { return MLP(layer_width, 6, rng, Bias::with, FeedForward::swiglu); }, plain,
-         Sees::itself);
-  }
-  SECTION("Attention of today") {
-    const auto of_today = [](Rng& rng) {
-      Attention built(layer_width, 1, rng, Bias::without);
-      built.qk_norm = QueryKeyNorm::rms;
-      built.rotary_base = 100;
-      return built;
-    };
-    test(of_today, causally, Sees::earlier);
-  }
-  SECTION("MLP") { test(mlp, plain, Sees::itself); }
-  SECTION("Attention") { test(attention, plain, Sees::all); }
-  SECTION("Attention, causal") { test(attention, causally, Sees::earlier); }
-  SECTION("Attention without bias") {
-    test([](Rng& rng) { return Attention(layer_width, 1, rng, Bias::without); }, causally,
-         Sees::earlier);
-  }
-  SECTION("Attention with shared keys") {
-    test([](Rng& rng) { return Attention(layer_width, HeadCount(2, 1), rng, Bias::without); },
-         causally, Sees::earlier);
-  }
-  SECTION("Block") { test(block, plain, Sees::all); }
-  SECTION("Block, causal") { test(block, causally, Sees::earlier); }
-  SECTION("CrossAttention") {
-    const auto of_one_source = [](const auto& layer, const Tensor& x) {
-      const int rank = x.rank();
-      const Shape source = x.shape().without(rank - 1).without(rank - 2).append({5, 3});
-      Rng rng(9);  // the same source for every sequence
-      const Array one = random_normal({5, 3}, 0, 1, rng);
-      return layer(x, (Tensor(Array::zeros(source)) + Tensor(one)).value());
-    };
-    test(cross, of_one_source, Sees::itself);
-  }
+  const auto of_one_source = [](const auto& layer, const Tensor& x) {
+    const int rank = x.rank();
+    const Shape source = x.shape().without(rank - 1).without(rank - 2).append({5, 3});
+    Rng rng(9);  // the same source for every sequence
+    const Array one = random_normal({5, 3}, 0, 1, rng);
+    return layer(x, (Tensor(Array::zeros(source)) + Tensor(one)).value());
+  };
+  constexpr Dim C = layer_width;
+  constexpr Sees itself = Sees::itself, earlier = Sees::earlier;
+  constexpr Bias without = Bias::without;
+  with("Linear", plain, itself, [](Rng& rng) { return Linear(C, 3, rng); });
+  with("Linear without bias", plain, itself, [](Rng& rng) { return Linear(C, 3, rng, without); });
+  with("LayerNorm", plain, itself, [](Rng&) { return LayerNorm(C); });
+  with("RMS norm", plain, itself, [](Rng&) { return LayerNorm(C, 1e-5, Norm::rms); });
+  with("MLP", plain, itself, [](Rng& rng) { return MLP(C, 6, rng); });
+  with("MLP with a gate", plain, itself,
+       [](Rng& rng) { return MLP(C, 6, rng, Bias::with, FeedForward::swiglu); });
+  with("Attention", plain, Sees::all, [](Rng& rng) { return Attention(C, 2, rng); });
+  with("Attention, causal", causally, earlier, [](Rng& rng) { return Attention(C, 2, rng); });
+  with("Attention without bias", causally, earlier,
+       [](Rng& rng) { return Attention(C, 1, rng, without); });
+  with("Attention with shared keys", causally, earlier,
+       [](Rng& rng) { return Attention(C, HeadCount(2, 1), rng, without); });
+  with("Attention of today", causally, earlier, [](Rng& rng) {
+    Attention built(C, 1, rng, without);
+    built.qk_norm = QueryKeyNorm::rms;
+    built.rotary_base = 100;
+    return built;
+  });
+  with("Block", plain, Sees::all, [](Rng& rng) { return Block(C, 2, 6, rng); });
+  with("Block, causal", causally, earlier, [](Rng& rng) { return Block(C, 2, 6, rng); });
+  with("CrossAttention", of_one_source, itself,
+       [](Rng& rng) { return CrossAttention(C, 3, 2, rng); });
 }
 
 template <class Make>
