@@ -11,7 +11,6 @@
 #include "examples/support/built_in_text.h"
 #include "nn/inspect/ngram_losses.h"
 #include "nn/inspect/probes.h"
-#include "nn/text/batches.h"
 #include "nn/train/trainer.h"
 #include "tests/examples/fledge/command.h"
 #include "tests/support/arrays.h"

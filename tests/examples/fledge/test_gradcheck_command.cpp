@@ -10,7 +10,6 @@
 #include "examples/fledge/against.h"
 #include "examples/support/run_main.h"
 #include "tests/examples/fledge/training.h"
-#include "tests/support/sanitized.h"
 
 using namespace testing;
 

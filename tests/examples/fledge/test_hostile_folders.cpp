@@ -3,7 +3,6 @@
 #include <functional>
 
 #include "tests/examples/fledge/training.h"
-#include "tests/support/sanitized.h"
 
 using namespace testing;
 using tests::entry;

@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "tests/examples/fledge/training.h"
-#include "tests/support/sanitized.h"
 
 using namespace testing;
 

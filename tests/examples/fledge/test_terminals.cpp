@@ -5,7 +5,6 @@
 #include "examples/fledge/commands.h"
 #include "examples/support/text.h"
 #include "tests/examples/fledge/training.h"
-#include "tests/support/sanitized.h"
 
 using namespace testing;
 

@@ -15,6 +15,7 @@
 #include <stdexcept>
 
 #include "tests/examples/fledge/command.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/stored_file.h"
 
 namespace testing {

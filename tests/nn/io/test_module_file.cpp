@@ -7,7 +7,6 @@
 #include <cmath>
 #include <filesystem>
 
-#include "engine/autograd.h"
 #include "nn/io/files.h"
 #include "nn/layers/layers.h"
 #include "tests/support/arrays.h"

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "engine/base/interrupt.h"
-#include "engine/base/thread_pool.h"
 #include "tests/nn/modules.h"
 #include "tests/support/threads.h"
 
