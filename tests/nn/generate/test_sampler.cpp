@@ -138,10 +138,9 @@ TEST_CASE("most_likely: the first n of softmax") {
 
 TEST_CASE("sample: a number from 0 to 1 falls on the token whose share of the line it meets") {
   const Array z = logits_of({0.3, -1, 2, 1.2, 0.3, none});
-  for (const SampleOptions& options :
-       std::vector<SampleOptions>{{.temperature = 1},
-                                  {.temperature = 1.5, .top_k = 3},
-                                  {.temperature = 1, .top_p = 0.7}}) {
+  const std::vector<SampleOptions> rows{
+      {.temperature = 1}, {.temperature = 1.5, .top_k = 3}, {.temperature = 1, .top_p = 0.7}};
+  for (const SampleOptions& options : rows) {
     const std::vector<Choice> all = choices(z, options);
     std::map<Dim, int> counts;
     for (std::uint64_t seed = 0; seed < 2000; ++seed) {

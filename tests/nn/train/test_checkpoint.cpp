@@ -239,34 +239,33 @@ TEST_CASE("checkpoint: what no run has saved is refused by its name; the trainer
   const double nan = std::nan("");
   const std::string finite = " must hold numbers that are finite: number 1 is not",
                     whole = " must be a whole number from 0 to ";
-  for (
-      const auto& [change, said] : std::vector<Row>{
-          {[](TakenApart& parts) { parts.arrays.erase("adamw.v.ln_f.bias"); },
-           "its tensors: 'adamw.v.ln_f.bias' must have shape (2): the file has none"},
-          {array("adamw.m.wte.weight", Array::zeros({2, 3})),
-           "its tensors: 'adamw.m.wte.weight' must have shape (3, 2): the file has (2, 3)"},
-          {array("colour", Array::zeros({1})), "its tensors: 'colour' is not in the model"},
-          {text("fledge run 4", "fledge run 5"),
-           "the checkpoint must have the format 'fledge run 4': got 'fledge run 5'; use the fledge "
-           "that wrote it, or train again"},
-          {text("fledge run 4", "other"), "the checkpoint must be written by fledge train"},
-          {text("\"best_loss\"", "\"colour\""), "must have a key 'best_loss'"},
-          {text("\"log_bytes\"", "\"colour\""), "must have a key 'log_bytes'"},
-          {text("\"step\":1,", ""), "must have a key 'step'"},
-          {text("\"step\":1", "\"step\":-1"), "step" + whole},
-          {text("\"step\":1", "\"step\":1.5"), "step" + whole},
-          {text("\"gradients\":[1", "\"gradients\":[-1"), "gradients[0]" + whole},
-          {text("\"gradients\":[1", "\"gradients\":[2"), "gradients[0]" + whole},
-          {text("\"gradients\":[1", "\"gradients\":[0"),
-           "'adamw.m.wte.weight' is not in the model"},
-          {number("wte.weight", nan), "'wte.weight'" + finite},
-          {number("wpe.weight", infinity), "'wpe.weight'" + finite},
-          {number("adamw.m.wte.weight", -infinity), "'adamw.m.wte.weight'" + finite},
-          {number("adamw.v.ln_f.bias", nan), "'adamw.v.ln_f.bias'" + finite},
-          {number("adamw.v.ln_f.bias", infinity), "'adamw.v.ln_f.bias'" + finite},
-          {number("adamw.v.ln_f.bias", -0.5),
-           "the checkpoint must have no negative mean of squares: 'adamw.v.ln_f.bias' has one, "
-           "number 1 is -0.5"}}) {
+  const std::vector<Row> rows{
+      {[](TakenApart& parts) { parts.arrays.erase("adamw.v.ln_f.bias"); },
+       "its tensors: 'adamw.v.ln_f.bias' must have shape (2): the file has none"},
+      {array("adamw.m.wte.weight", Array::zeros({2, 3})),
+       "its tensors: 'adamw.m.wte.weight' must have shape (3, 2): the file has (2, 3)"},
+      {array("colour", Array::zeros({1})), "its tensors: 'colour' is not in the model"},
+      {text("fledge run 4", "fledge run 5"),
+       "the checkpoint must have the format 'fledge run 4': got 'fledge run 5'; use the fledge "
+       "that wrote it, or train again"},
+      {text("fledge run 4", "other"), "the checkpoint must be written by fledge train"},
+      {text("\"best_loss\"", "\"colour\""), "must have a key 'best_loss'"},
+      {text("\"log_bytes\"", "\"colour\""), "must have a key 'log_bytes'"},
+      {text("\"step\":1,", ""), "must have a key 'step'"},
+      {text("\"step\":1", "\"step\":-1"), "step" + whole},
+      {text("\"step\":1", "\"step\":1.5"), "step" + whole},
+      {text("\"gradients\":[1", "\"gradients\":[-1"), "gradients[0]" + whole},
+      {text("\"gradients\":[1", "\"gradients\":[2"), "gradients[0]" + whole},
+      {text("\"gradients\":[1", "\"gradients\":[0"), "'adamw.m.wte.weight' is not in the model"},
+      {number("wte.weight", nan), "'wte.weight'" + finite},
+      {number("wpe.weight", infinity), "'wpe.weight'" + finite},
+      {number("adamw.m.wte.weight", -infinity), "'adamw.m.wte.weight'" + finite},
+      {number("adamw.v.ln_f.bias", nan), "'adamw.v.ln_f.bias'" + finite},
+      {number("adamw.v.ln_f.bias", infinity), "'adamw.v.ln_f.bias'" + finite},
+      {number("adamw.v.ln_f.bias", -0.5),
+       "the checkpoint must have no negative mean of squares: 'adamw.v.ln_f.bias' has one, "
+       "number 1 is -0.5"}};
+  for (const auto& [change, said] : rows) {
     TakenApart parts(good);
     change(parts);
     CHECK_THAT(refused_checkpoint<FormatError>(parts.bytes()), ContainsSubstring(said));

@@ -303,31 +303,28 @@ TEST_CASE("trainer: what a recipe holds keeps its bits, the rest learns; also re
     std::string held;         // in the names of parameters
     std::vector<Dim> thirds;  // of c_attn: q, k and v
   };
-  for (const auto& [recipe, held, thirds] : std::vector<Row>{
-           {{}, "none", {}},
-           {{.position = Position::none}, "wpe.weight", {}},
-           {{.mlp = FeedForward::none}, ".mlp.c_proj.", {}},
-           {{.heads = Heads::none}, ".attn.c_proj.", {}},
-           {{.values = ValueMatrix::none}, "none", {2}},
-           {{.learned = {.q = Learning::none}}, "none", {0}},
-           {{.learned = {.k = Learning::none}}, "none", {1}},
-           {{.position = Position::none, .learned = {.v = Learning::none}, .tie_qk = true},
-            "wpe.weight",
-            {2}},
-           {{.tie_qk = true}, "none", {}},
-           {today(), "none", {}},
-           {{.mlp = FeedForward::relu_squared, .exclusive = Exclusive::own_value, .window = 3},
-            "none",
-            {}},
-           {{.position = Position::rotary, .values = ValueMatrix::none, .tie_qk = true},
-            "none",
-            {2}},
-           // Tied and one of both frozen, neither learns.
-           {{.learned = {.q = Learning::none}, .tie_qk = true}, "none", {0, 1}},
-           {{.learned = {.k = Learning::none}, .tie_qk = true}, "none", {0, 1}},
-           {{.learned = {.k = Learning::none}, .sink = Sink::learned, .key_heads = 1},
-            "none",
-            {1}}})
+  const std::vector<Row> rows{
+      {{}, "none", {}},
+      {{.position = Position::none}, "wpe.weight", {}},
+      {{.mlp = FeedForward::none}, ".mlp.c_proj.", {}},
+      {{.heads = Heads::none}, ".attn.c_proj.", {}},
+      {{.values = ValueMatrix::none}, "none", {2}},
+      {{.learned = {.q = Learning::none}}, "none", {0}},
+      {{.learned = {.k = Learning::none}}, "none", {1}},
+      {{.position = Position::none, .learned = {.v = Learning::none}, .tie_qk = true},
+       "wpe.weight",
+       {2}},
+      {{.tie_qk = true}, "none", {}},
+      {today(), "none", {}},
+      {{.mlp = FeedForward::relu_squared, .exclusive = Exclusive::own_value, .window = 3},
+       "none",
+       {}},
+      {{.position = Position::rotary, .values = ValueMatrix::none, .tie_qk = true}, "none", {2}},
+      // Tied and one of both frozen, neither learns.
+      {{.learned = {.q = Learning::none}, .tie_qk = true}, "none", {0, 1}},
+      {{.learned = {.k = Learning::none}, .tie_qk = true}, "none", {0, 1}},
+      {{.learned = {.k = Learning::none}, .sink = Sink::learned, .key_heads = 1}, "none", {1}}};
+  for (const auto& [recipe, held, thirds] : rows)
     for (const Bias bias : {Bias::with, Bias::without}) {
       CAPTURE(words_of_none(recipe), words_of_none(recipe.learned), recipe.tie_qk);
       LanguageModelSizes sizes = model_of(c).sizes;
