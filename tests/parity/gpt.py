@@ -184,9 +184,3 @@ def from_file(tensors, model, config):
         turn = is_transposed(own, weight, s)
         found[own] = torch.cat([part.T if turn else part for part in parts], -1)
     return found
-
-
-def sum_of_losses(logits, targets):
-    """Σ −log softmax(logits)[target], without the targets of padding."""
-    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=-1,
-                           reduction="sum")

@@ -12,11 +12,11 @@ import shutil
 import subprocess
 import sys
 
+import numpy as np
 import torch
 from torch.nn import functional as F
 
 from gpt import GPT, from_file, to_file
-from safetensors_file import read_safetensors, safetensors_bytes
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHAPE = {"vocab_size": 13, "max_position_embeddings": 9, "hidden_size": 16,
@@ -37,6 +37,9 @@ FOLDERS = {"llama shared": LLAMA, "llama tied": {**LLAMA, "tie_word_embeddings":
            "starcoder2 one": {**STARCODER2, **SMALL, "num_key_value_heads": 1, "use_bias": False,
                               "hidden_act": "gelu"}}
 
+# Of numbers in files of safetensors (nn/io/safetensors.h), as numpy has them.
+TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4"}
+
 build = pathlib.Path(sys.argv[1]).resolve()
 wrong = []
 
@@ -45,6 +48,37 @@ def require(is_right, problem):
     if not is_right:
         wrong.append(problem)
         print(problem)
+
+
+def read_safetensors(path):
+    """The tensors of a file by name."""
+    with open(path, "rb") as file:
+        header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+        data = file.read()
+    header.pop("__metadata__", None)
+    tensors = {}
+    for name, entry in header.items():
+        begin, end = entry["data_offsets"]
+        numbers = np.frombuffer(data[begin:end], TYPES[entry["dtype"]])
+        tensors[name] = numbers.reshape(entry["shape"])
+    return tensors
+
+
+def safetensors_bytes(tensors, metadata=None):
+    """The bytes of a file with these numpy arrays, sorted by name."""
+    names = {np.dtype(code): name for name, code in TYPES.items()}
+    header, blobs, at = {}, [], 0
+    if metadata:
+        header["__metadata__"] = metadata
+    for name, array in sorted(tensors.items()):
+        blob = array.astype(array.dtype.newbyteorder("<")).tobytes()
+        header[name] = {"dtype": names[array.dtype.newbyteorder("<")], "shape": list(array.shape),
+                        "data_offsets": [at, at + len(blob)]}
+        blobs.append(blob)
+        at += len(blob)
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text + b"".join(blobs)
 
 
 def run(*command):
@@ -67,7 +101,7 @@ def add_reference(folder):
     """What PyTorch computes in double from the model in a folder, for compare_dump."""
     config = json.loads((folder / "config.json").read_text())
     net = GPT(config).double()
-    net.load_state_dict(from_file(read_safetensors(folder / "model.safetensors")[0], net, config))
+    net.load_state_dict(from_file(read_safetensors(folder / "model.safetensors"), net, config))
     torch.manual_seed(2)
     x, y = torch.randint(config["vocab_size"], (2, 3, config["max_position_embeddings"]))
     y[0, -2:] = -1  # padding
@@ -86,7 +120,7 @@ def check_folders(text):
     for name, config in FOLDERS.items():
         write_model(folder / name, config)
         run(fledge, "export", folder / name, "-o", folder / f"{name} written")
-        before, after = (read_safetensors(folder / of / "model.safetensors")[0]
+        before, after = (read_safetensors(folder / of / "model.safetensors")
                          for of in (name, f"{name} written"))
         require(before.keys() == after.keys() and
                 all((before[key] == after[key]).all() for key in before),

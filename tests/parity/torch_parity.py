@@ -14,8 +14,7 @@ import sys
 import torch
 import torch.nn.functional as F
 
-from gpt import GPT, sum_of_losses
-from optimizers import optimizers_of
+from gpt import GPT
 
 
 class Rng:
@@ -164,13 +163,11 @@ def linear(x, w, b=None):
 
 # By the name of a row, or else by its first word. An op with PyTorch's own name needs no line.
 OPS = {
-    "add": lambda a, b: a + b, "add itself": lambda x: x + x, "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b, "mul itself": lambda x: x * x, "div": lambda a, b: a / b,
-    "neg": lambda x: -x, "pow of a number": lambda x: x ** 3,
+    "add itself": lambda x: x + x, "mul itself": lambda x: x * x,
+    "pow of a number": lambda x: x ** 3,
     "where": lambda a, b: torch.where(SOME_TRUE, a, b),
     "clamp": lambda x: x.clamp(-0.5, 0.75),
     "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
-    "silu": F.silu,
     "sum axis 0": lambda x: x.sum(0), "sum axes 0 and 2 kept": lambda x: x.sum((0, 2), True),
     "mean axis 1": lambda x: x.mean(1), "max": lambda x: first_largest(x, range(x.dim())),
     "max axis 1": lambda x: first_largest(x, [1]),
@@ -383,6 +380,56 @@ MODULES = {
     "LanguageModel loss": loss_of_model,
 }
 
+# -- the optimisers: AdamW, and Muon if it moves the matrices of the blocks ------------------------
+
+def orthogonalised(g):
+    """nn/optim/adamw.h"""
+    x = g / (g.norm() + 1e-7)
+    for _ in range(5):
+        s = x @ x.T
+        x = 3.4445 * x + (-4.7750 * s + 2.0315 * s @ s) @ x
+    return x
+
+
+class Muon(torch.optim.Optimizer):
+    """nn/optim/adamw.h. In a group with "parts" = 3 a parameter has three matrices side by side: of
+    queries, which is square, of keys and of values. "lr" is that of AdamW."""
+
+    def __init__(self, groups, times, momentum, decay):
+        super().__init__(groups, {"lr": 0.0, "times": times, "momentum": momentum, "decay": decay})
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            rate = group["lr"] * group["times"]
+            for p in group["params"]:
+                momentum = self.state[p].setdefault("momentum", torch.zeros_like(p))
+                momentum.mul_(group["momentum"]).add_(p.grad)
+                nesterov = p.grad + group["momentum"] * momentum
+                p.mul_(1 - rate * group["decay"])
+                rows, columns = p.shape
+                sizes = ([rows, (columns - rows) // 2, (columns - rows) // 2]
+                         if group["parts"] == 3 else [columns])
+                for part, g in zip(p.split(sizes, 1), nesterov.split(sizes, 1)):
+                    scale = max(1, g.size(1) / g.size(0)) ** 0.5
+                    part.sub_(rate * scale * orthogonalised(g))
+
+
+def optimizers_of(named, settings):
+    """Of parameters by name, for the settings in a line of a model (README.md)."""
+    matrices = {name: p for name, p in named.items()
+                if settings["muon"] and name.startswith("h.") and p.dim() == 2}
+    others = [p for name, p in named.items() if name not in matrices]
+    adamw = torch.optim.AdamW(
+        [{"params": [p for p in others if p.dim() >= 2], "weight_decay": settings["decay"]},
+         {"params": [p for p in others if p.dim() < 2], "weight_decay": 0.0}],
+        betas=(settings["beta1"], settings["beta2"]), eps=settings["eps"])
+    if not matrices:
+        return [adamw]
+    groups = [{"params": [p for name, p in matrices.items() if ("c_attn" in name) == (parts == 3)],
+               "parts": parts} for parts in (1, 3)]
+    return [adamw, Muon(groups, settings["muon_times"], settings["momentum"], settings["decay"])]
+
 # -- comparing -------------------------------------------------------------------------------------
 
 def tensor(entry):
@@ -437,7 +484,7 @@ def train(line):
         x, y = (torch.tensor(step[name]).reshape(line["batch"], -1) for name in "xy")
         net.zero_grad()
         logits = net(x)
-        loss = sum_of_losses(logits, y) / (y >= 0).sum()
+        loss = F.cross_entropy(logits.flatten(0, 1), y.flatten(), ignore_index=-1)
         loss.backward()
         if "logits" not in expected:
             expected["logits"] = logits.detach()
