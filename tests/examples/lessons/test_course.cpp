@@ -33,6 +33,12 @@ const std::string& birds_story() {
 
 // -- Quotations ------------------------------------------------------------------------------------
 
+/// What the first brackets of a regular expression match, each time that it matches in the text.
+Lines found_in(const std::string& text, const std::string& pattern) {
+  const std::regex what(pattern);
+  return {std::sregex_token_iterator(text.begin(), text.end(), what, 1), {}};
+}
+
 // A number as it is printed: its value, and one unit in its last place.
 struct Printed {
   double value, unit;
@@ -200,11 +206,10 @@ std::map<std::string, Lines> items_of_the_notes() {
 /// The numbers with a point in this text, without signs: each with one unit of its last place. Not
 /// the numbers of items: "000.13".
 std::vector<Printed> decimals_in(const std::string& text) {
-  static const std::regex decimal("[0-9]+\\.[0-9]+");
   std::vector<Printed> found;
-  for (std::sregex_iterator each(text.begin(), text.end(), decimal), end; each != end; ++each) {
+  for (const std::string& decimal : found_in(text, "([0-9]+\\.[0-9]+)")) {
     Printed number{};
-    if (!each->str().starts_with("00") && read_number(each->str(), number)) found.push_back(number);
+    if (!decimal.starts_with("00") && read_number(decimal, number)) found.push_back(number);
   }
   return found;
 }
@@ -395,14 +400,12 @@ TEST_CASE("course: NOTES.md and GLOSSARY.md name only lessons that exist") {
   const Lines there = lessons_of_the_course();
   for (const char* page : {"examples/NOTES.md", "examples/GLOSSARY.md"}) {
     const std::string text = joined(lines_in(source_root / page));
-    const std::regex name("`((attention|engine)/[a-z_]+)`");
-    int named = 0;
-    for (std::sregex_iterator each(text.begin(), text.end(), name), end; each != end; ++each) {
-      INFO(page << ": " << (*each)[1]);
-      CHECK(std::count(there.begin(), there.end(), (*each)[1].str()) == 1);
-      ++named;
+    const Lines named = found_in(text, "`((attention|engine)/[a-z_]+)`");
+    for (const std::string& name : named) {
+      INFO(page << ": " << name);
+      CHECK(std::count(there.begin(), there.end(), name) == 1);
     }
-    CHECK(named > 20);
+    CHECK(named.size() > 20);
   }
 }
 
@@ -426,15 +429,11 @@ TEST_CASE("course: the numbers of a note's table stand in the output of a progra
   int compared = 0;
   for (const auto& [name, lines] : items_of_the_notes()) {
     const std::string text = joined(lines);
-    const std::regex program("`(birds|(?:attention|engine)/[a-z_]+)`");
+    const std::string programs = text.substr(std::min(text.find("Runs in: "), text.size()));
     std::vector<Printed> printed;
-    for (std::sregex_iterator
-             each(text.begin() + static_cast<long>(std::min(text.find("Runs in: "), text.size())),
-                  text.end(), program),
-         end;
-         each != end; ++each)
+    for (const std::string& program : found_in(programs, "`(birds|(?:attention|engine)/[a-z_]+)`"))
       for (const Printed& number :
-           decimals_in((*each)[1] == "birds" ? birds_story() : joined(output_of((*each)[1]))))
+           decimals_in(program == "birds" ? birds_story() : joined(output_of(program))))
         printed.push_back(number);
     for (const std::string& line : lines) {
       if (!line.starts_with("| ") || !has(text, "Runs in: ")) continue;
@@ -493,9 +492,7 @@ TEST_CASE("course: the reading path's minutes are its lines, twenty a minute") {
     const int minutes = std::stoi(found[1]);
     std::string folder;  // of a name without one: that of the file before it
     std::size_t lines = 0;
-    const std::regex name("`([a-z_/]+\\.(h|cpp))`");
-    for (std::sregex_iterator each(line.begin(), line.end(), name), end; each != end; ++each) {
-      std::string path = (*each)[1];
+    for (std::string path : found_in(line, "`([a-z_/]+\\.(h|cpp))`")) {
       if (std::regex_search(path, std::regex("^(engine|nn|examples)/")))
         folder = path.substr(0, path.rfind('/') + 1);
       else
