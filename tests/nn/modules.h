@@ -1,4 +1,4 @@
-// What the tests of modules share: parameters written and listed, tokens picked and reordered.
+// What the tests of modules share: models, parameters written and listed, tokens drawn.
 #pragma once
 
 #include <algorithm>
@@ -108,20 +108,6 @@ void pull_random(const M& module, const Tensor& y, std::uint64_t seed = 77) {
 /// Elements begin … end − 1 along an axis.
 inline Array part(const Array& x, int axis, Dim begin, Dim end) {
   return slice(Tensor(x), axis, begin, end).value();
-}
-
-/// Element i along the axis is element order[i] of x.
-inline Array reordered(const Array& x, int axis, const std::vector<Dim>& order) {
-  std::vector<Tensor> parts;
-  for (const Dim i : order) parts.push_back(slice(Tensor(x), axis, i, i + 1));
-  return concat(parts, axis).value();
-}
-
-/// x with every number of element `index` of an axis replaced.
-inline Array replaced(const Array& x, int axis, Dim index, double value) {
-  const Array filled = Array::full(part(x, axis, index, index + 1).shape(), Real(value));
-  return concat({part(x, axis, 0, index), filled, part(x, axis, index + 1, x.dim(axis))}, axis)
-      .value();
 }
 
 /// Tokens below `vocabulary`, drawn from a generator.

@@ -96,7 +96,10 @@ TEST_CASE("layers: outputs depend on the tokens they see alone, whatever the oth
     const Array x = uniform({2, T, layer_width}, 3), y = call(layer, Tensor(x)).value();
     for (const double intruder : {0.5, 1e30, infinity, -infinity, quiet_nan})
       for (Dim j = 0; j < T; ++j) {
-        const Array changed = call(layer, Tensor(replaced(x, 1, j, intruder))).value();
+        Array input = x.clone();
+        for (const Dim row : {j, T + j})
+          std::fill_n(input.write() + row * layer_width, layer_width, Real(intruder));
+        const Array changed = call(layer, Tensor(input)).value();
         for (Dim i = 0; i < T; ++i)
           CHECK(bool{same_bits(part(changed, 1, i, i + 1), part(y, 1, i, i + 1))} !=
                 sees(who, i, j));
@@ -157,7 +160,8 @@ TEST_CASE("layers: what does not fit is refused") {
   const Embedding table(4, 2, rng);
   CHECK(refuses<ValueError>([&] { table({0, 4}); }, "embedding", "id 4 at position 1", "(4, 2)"));
   CHECK(refuses<ValueError>([&] { table({-1}); }, "embedding", "id -1 at position 0"));
-  CHECK(same_bits(table({2, 0}).value(), reordered(table.weight.value(), 0, {2, 0})));
+  for (const Dim id : {2, 0})
+    CHECK(same_bits(table({id}).value(), part(table.weight.value(), 0, id, id + 1)));
   CHECK(refuses<ValueError>([&] { Block(5, 2, 6, rng); }, "Attention", "5 channels", "2 equal"));
   CHECK(refuses<ValueError>([&] { Block(4, 2, 6, rng, 1); }, "Dropout", "got 1"));
   CHECK(refuses<ValueError>([&] { Block(4, 2, -6, rng); }, "Linear", "got 4 and -6"));
