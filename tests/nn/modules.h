@@ -50,6 +50,9 @@ M drawn(std::uint64_t seed, Sizes... sizes) {
 
 /// GPT-2, GPT-2 without each of its parts and without several, with each part of today, and today's.
 inline std::vector<Recipe> all_recipes() {
+  Recipe everything = today();
+  everything.mask = Masking::none, everything.sink = Sink::learned;
+  everything.exclusive = Exclusive::own_value, everything.key_heads = 1, everything.window = 3;
   return {
       {},
       {.mask = Masking::none},
@@ -77,15 +80,7 @@ inline std::vector<Recipe> all_recipes() {
       {.head = OutputHead::own},
       {.mask = Masking::none, .window = 2},
       today(),
-      {.mask = Masking::none,
-       .position = Position::rotary,
-       .mlp = FeedForward::swiglu,
-       .norm = Norm::rms,
-       .qk_norm = QueryKeyNorm::rms,
-       .sink = Sink::learned,
-       .exclusive = Exclusive::own_value,
-       .key_heads = 1,
-       .window = 3}};
+      everything};
 }
 
 /// "weight (3, 2)", "bias (2)", …: every name, tied ones included, with its shape.

@@ -268,9 +268,11 @@ TEST_CASE("folder: moved or removed, it stays the same folder") {
   CHECK(folder.is_removed());
 }
 
-TEST_CASE("locked folder: a file is replaced, and nothing else stays") {
+TEST_CASE("locked folder: a file is replaced, and nothing else stays, of a killed writer neither") {
   const Old desk;
+  write_file(desk / ".fledge-new", "half a r");  // of a writer that was killed
   const LockedFolder folder(desk.path());
+  CHECK(!fs::exists(desk / ".fledge-new"));
   for (const std::string& bytes :
        {std::string(300'000, '\xff'), std::string("new"), std::string()}) {
     folder.replace("one", bytes);
@@ -288,13 +290,6 @@ TEST_CASE("locked folder: a file is replaced, and nothing else stays") {
     CHECK(read_file(desk / "one") == "new");
     CHECK(read_file(desk / "kept") == "kept");
   }
-}
-
-TEST_CASE("locked folder: who has the lock removes what a killed writer left") {
-  const Old desk;
-  write_file(desk / ".fledge-new", "half a r");
-  const LockedFolder folder(desk.path());
-  CHECK(!fs::exists(desk / ".fledge-new"));
 }
 
 TEST_CASE("locked folder: what is in the way is not touched, and said") {
