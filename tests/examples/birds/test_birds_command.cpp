@@ -2,13 +2,12 @@
 // too, is compared with examples/birds/README.md in lessons/test_course.cpp; what is refused:
 // tests/command/birds.txt. Beside it examples/birds_in_one_file.cpp, whose own check must notice the
 // wrong gradients of planted/bugs.txt.
-#include <algorithm>
 #include <cmath>
 #include <sstream>
 
 #include "examples/birds/story.h"
-#include "examples/support/text.h"
 #include "tests/examples/fledge/command.h"
+#include "tests/examples/lessons/course.h"
 
 using namespace testing;
 using fledge::birds::TextStory;
@@ -51,13 +50,11 @@ TEST_CASE("birds: ASCII in a pipe, colours on a terminal over the same words") {
   CHECK(piped.status == 0);
   CHECK(piped.err.empty());
   const std::string& story = piped.out;
-  CHECK(std::all_of(story.begin(), story.end(),
-                    [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
+  check_layout(lines_of(story), true);
   const Result terminal = run_on_terminal({birds});
   CHECK(terminal.status == 0);
   CHECK_THAT(terminal.out, ContainsSubstring("\x1b["));
   CHECK(without_colours(terminal.out) == story);
-  for (const std::string& line : lines_of(story)) CHECK(support::display_width(line) <= 80);
 }
 
 TEST_CASE("birds: every parameter proved by both oracles; the bytes depend on the seed alone") {
