@@ -21,10 +21,12 @@ using tests::refusal;
 
 namespace {
 
-void put(const std::string& bytes) {
-  bytes.copy(fledge_input(static_cast<std::uint32_t>(bytes.size())), bytes.size());
-}
 std::uint32_t length(const std::string& bytes) { return static_cast<std::uint32_t>(bytes.size()); }
+/// Gives the engine these bytes; returns how many they are.
+std::uint32_t put(const std::string& bytes) {
+  bytes.copy(fledge_input(length(bytes)), bytes.size());
+  return length(bytes);
+}
 
 std::string output(std::uint32_t bytes) { return {fledge_output(), bytes}; }
 template <class Number>
@@ -39,10 +41,7 @@ JsonValue begin_run(const std::string& text, const std::string& settings) {
   return read_json(output(fledge_new(length(text), length(settings))));
 }
 
-void read_sentence(const std::string& words) {
-  put(words);
-  fledge_read(length(words));
-}
+void read_sentence(const std::string& words) { fledge_read(put(words)); }
 
 std::string birds_settings(const Corpus& corpus) {
   return settings_json(
@@ -64,10 +63,7 @@ std::vector<double> losses_of(const std::vector<double>& steps) {
   return losses;
 }
 
-JsonValue head(const std::string& json) {
-  put(json);
-  return read_json(output(fledge_head(length(json))));
-}
+JsonValue head(const std::string& json) { return read_json(output(fledge_head(put(json)))); }
 /// The numbers of a list; null, which is what is hidden, is 1e9.
 std::vector<double> list(const JsonValue& json) {
   std::vector<double> found;
@@ -302,10 +298,7 @@ TEST_CASE("page: every number of a cell, and what changes do to attention") {
   const std::string text = "abcdabdcabcadbca";
   const std::string settings =
       R"("tokens":"character","valid":0.25,"layers":2,"heads":2,"width":8,"context":6,"seed":3})";
-  const auto change = [](const std::string& json) {
-    put(json);
-    fledge_change(length(json));
-  };
+  const auto change = [](const std::string& json) { fledge_change(put(json)); };
   const auto next = [](int layer, std::uint32_t part) {
     return output(fledge_next(layer, part, 3, 4));
   };
@@ -374,8 +367,8 @@ TEST_CASE("page: every number of a cell, and what changes do to attention") {
     CHECK_THAT(refusal<ValueError>([&] { next(2, 0); }), ContainsSubstring("fledge_next"));
 
     change(R"({"hidden":[1]})");
-    put("abcdabcd");  // its last six tokens, without changes
-    CHECK(read_json(output(fledge_read(8)))["cut"].number() == 2);
+    // Its last six tokens, without changes.
+    CHECK(read_json(output(fledge_read(put("abcdabcd"))))["cut"].number() == 2);
     read_sentence("abcd");
     CHECK(numbers<float>(fledge_attention()) == all);
     // The mean over four places is that over three and the loss of one more.
