@@ -2,7 +2,6 @@
 // oracles: every row of the table of modules, at the inputs of the row and at others. What recipes
 // change has the gradients of its formula (gpt/test_language_model.cpp).
 #include "engine/array_math.h"
-#include "nn/gpt/language_model.h"
 #include "nn/gradcheck.h"
 #include "nn/module_cases.h"
 #include "tests/nn/modules.h"
