@@ -154,7 +154,7 @@ Array of_singular_values(Dim n, Dim m, const std::vector<double>& s) {
 }
 
 /// What five steps make of a singular value.
-double five_steps(double s) {
+double muon_steps(double s) {
   for (int step = 0; step < 5; ++step)
     s = 3.4445 * s - 4.7750 * std::pow(s, 3) + 2.0315 * std::pow(s, 5);
   return s;
@@ -561,7 +561,7 @@ TEST_CASE("orthogonalised: singular values near 1, the same directions, whatever
         squares += s.back() * s.back();
       }
       for (const double value : s)
-        expected.push_back(five_steps(value / (std::sqrt(squares) + 1e-7)));
+        expected.push_back(muon_steps(value / (std::sqrt(squares) + 1e-7)));
       for (const double value : expected) CHECK((value > 0.68 && value < 1.21));
       CAPTURE(n, m, size);
       CHECK(close(orthogonalised(of_singular_values(n, m, s)), of_singular_values(n, m, expected),
@@ -571,7 +571,7 @@ TEST_CASE("orthogonalised: singular values near 1, the same directions, whatever
 
 TEST_CASE("orthogonalised: an orthogonal matrix stays what it is, but for one factor; 0 stays 0") {
   const Array q = orthogonal(9, 3);
-  CHECK(close(orthogonalised(q), q * Real(five_steps(1 / (3 + 1e-7))), 1e3 * rounding));
+  CHECK(close(orthogonalised(q), q * Real(muon_steps(1 / (3 + 1e-7))), 1e3 * rounding));
   CHECK(same_bits(orthogonalised(Array::zeros({3, 2})), Array::zeros({3, 2})));
   CHECK(refuses<ShapeError>([] { orthogonalised(Array::zeros({4})); }, "orthogonalised", "(4)"));
 }
