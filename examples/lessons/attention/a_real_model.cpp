@@ -24,21 +24,7 @@ struct TemporaryFolder {
   }
 };
 
-void write(const fs::path& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary) << bytes;
-}
-
-/// The two files of a GPT-2: the sizes, and the weights under GPT-2's names.
-void save(const LanguageModel& model, const fs::path& folder) {
-  write(folder / "config.json", config_json(model.sizes));
-  write(folder / weights_name, stored_bytes(named_weights(model)));
-}
-
-LanguageModel four_heads() {
-  LanguageModelSizes sizes = birds::model_sizes(text());
-  sizes.heads = 4;
-  return blanks::trained(text(), 1, sizes);
-}
+LanguageModel four_heads() { return blanks::trained(text(), 1, 4); }
 
 /// The logits of a prompt, and the weights of each layer (1, H, T, T).
 LanguageModel::LogitsAndWeights read(const LanguageModel& model, const std::vector<Dim>& ids) {
@@ -48,8 +34,9 @@ LanguageModel::LogitsAndWeights read(const LanguageModel& model, const std::vect
 
 void save_and_read(LessonText& to) {
   const LanguageModel model = four_heads();
-  const TemporaryFolder folder;
-  save(model, folder.path);
+  const TemporaryFolder folder;  // for the sizes, and the weights under GPT-2's names
+  std::ofstream(folder.path / "config.json", std::ios::binary) << config_json(model.sizes);
+  std::ofstream(folder.path / weights_name, std::ios::binary) << stored_bytes(named_weights(model));
   const SavedModel saved = read_model(Folder(folder.path.string()));
   std::string names;
   for (const NamedArray& array : named_weights(model))

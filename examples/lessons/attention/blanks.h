@@ -38,16 +38,14 @@ inline const Corpus& text() {
   return corpus;
 }
 
-/// The model after training, with these sizes.
-inline LanguageModel trained(const Corpus& corpus, std::uint64_t seed,
-                             const LanguageModelSizes& sizes) {
+/// The model after training, with so many heads.
+inline LanguageModel trained(const Corpus& corpus, std::uint64_t seed, Dim heads = 1) {
+  LanguageModelSizes sizes = birds::model_sizes(corpus);
+  sizes.heads = heads;
   Rng rng(seed);
   LanguageModel model(sizes, rng);
   birds::train(model, corpus, seed);
   return model;
-}
-inline LanguageModel trained(const Corpus& corpus, std::uint64_t seed) {
-  return trained(corpus, seed, birds::model_sizes(corpus));
 }
 
 /// Models of the seeds 1 … count.
@@ -101,6 +99,27 @@ inline std::vector<double> last_row(const LanguageModel& model, const Corpus& co
 /// Whether the word is the likeliest one.
 inline bool is_filled(const LanguageModel& model, const Corpus& corpus, const Blank& blank) {
   return birds::complete(model, corpus, blank.prompt).next == blank.word;
+}
+
+/// What models of this recipe do: means over the seeds 1 … count, and how many of them fill a blank.
+struct Outcome {
+  double loss = 0, to_birds = 0, to_itself = 0;  // nats a word of the text; weights of 'walk'
+  int slowly = 0, flying = 0;
+};
+inline Outcome outcome(const Recipe& recipe, int count) {
+  Outcome found;
+  for (std::uint64_t seed = 1; seed <= static_cast<std::uint64_t>(count); ++seed) {
+    const LanguageModel model = birds::new_model(text(), seed, recipe);
+    birds::train(model, text(), seed);
+    const auto weight = [&](const char* word) {
+      return birds::watch(model, text(), {slowly.prompt, "walk", word}).attention;
+    };
+    found.loss += mean_loss(model, text().train, text().train.documents()) / count;
+    found.to_birds += weight("birds") / count, found.to_itself += weight("walk") / count;
+    found.slowly += is_filled(model, text(), slowly) ? 1 : 0;
+    found.flying += is_filled(model, text(), flying) ? 1 : 0;
+  }
+  return found;
 }
 
 }  // namespace fledge::blanks

@@ -151,10 +151,8 @@ void no_partition(LessonText& to) {
 }
 
 void heads(LessonText& to) {
-  LanguageModelSizes sizes = birds::model_sizes(text());
-  sizes.heads = 4;
-  const int same = count_seeds(seeds, [&](std::uint64_t seed) {
-    const LanguageModel model = blanks::trained(text(), seed, sizes);
+  const int same = count_seeds(seeds, [](std::uint64_t seed) {
+    const LanguageModel model = blanks::trained(text(), seed, 4);
     return costliest(model, slowly, 4) == costliest(model, flying, 4);
   });
   to.set_all("same head", same, "by chance", seeds / 4);
