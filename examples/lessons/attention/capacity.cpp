@@ -25,33 +25,23 @@ void shrink_head(const LanguageModel& model, Dim head_size) {
   std::fill(out + head_size * width, out + width * width, Real(0));
 }
 
-struct Size {
-  Dim heads, head_size, hidden;
-};
-
-/// Trained as in make run. With one head the head size is free; else it is 16 / heads.
-LanguageModel trained(const Size& size, std::uint64_t seed) {
-  LanguageModelSizes sizes = birds::model_sizes(text());
-  sizes.heads = size.heads;
-  sizes.hidden = size.hidden;
-  Rng rng(seed);
-  LanguageModel model(sizes, rng);
-  if (size.heads == 1) shrink_head(model, size.head_size);
-  birds::train(model, text(), seed);
-  return model;
-}
-
 /// Of twenty runs.
 struct Filled {
   int slowly = 0, flying = 0, both = 0, all_right = 0;
   double all = 0;  // share of all animals' blanks
 };
 
-Filled fill(const Size& size) {
+/// Trained as in make run. With one head the head size is free; else it is 16 / heads.
+Filled fill(Dim heads, Dim head_size, Dim hidden) {
   const std::vector<blanks::Blank> all = blanks::of_all_animals();
+  LanguageModelSizes sizes = birds::model_sizes(text());
+  sizes.heads = heads, sizes.hidden = hidden;
   Filled found;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    const LanguageModel model = trained(size, seed);
+    Rng rng(seed);
+    const LanguageModel model(sizes, rng);
+    if (heads == 1) shrink_head(model, head_size);
+    birds::train(model, text(), seed);
     const bool slowly = blanks::is_filled(model, text(), blanks::slowly);
     const bool flying = blanks::is_filled(model, text(), blanks::flying);
     found.slowly += slowly ? 1 : 0;
@@ -85,7 +75,7 @@ void head_size(LessonText& to) {
       {"   head size", "numbers in W_Q", "slowly", "flying", "both", "all animals"});
   std::vector<Filled> rows;
   for (const Dim size : {0, 1, 2, 4, 16}) {
-    const Filled& row = rows.emplace_back(fill({1, size, 32}));
+    const Filled& row = rows.emplace_back(fill(1, size, 32));
     table.row("   %d | %d | %d | %d | %d | %.0f %%", int(size), int(width * size), row.slowly,
               row.flying, row.both, 100 * row.all);
   }
@@ -102,8 +92,8 @@ void head_size(LessonText& to) {
 void heads_and_hidden(LessonText& to) {
   to.set("parameters", thousands(count_parameters(birds::new_model(text(), 1))));
   int least = seeds;
-  for (const Dim heads : {2, 4, 8, 16}) least = std::min(least, fill({heads, 16 / heads, 32}).both);
-  const Filled four = fill({1, 16, 4}), one = fill({1, 16, 1});
+  for (const Dim heads : {2, 4, 8, 16}) least = std::min(least, fill(heads, 16 / heads, 32).both);
+  const Filled four = fill(1, 16, 4), one = fill(1, 16, 1);
   to.set_all("wrong with hidden 4", std::abs(100 - 100 * four.all), "wrong with hidden 1",
              100 - 100 * one.all);
   to.claim_rate("heads", least, seeds, 19);
