@@ -6,19 +6,7 @@
 #include "examples/support/drawn.h"
 
 namespace fledge::lessons::in_cross_attention {
-using reader::Reader;
-
-constexpr Dim T = reader::T;
-
-/// A layer that learned to write the text backwards: position t must name the word at T − 1 − t.
-Reader backwards(std::uint64_t seed) {
-  return reader::trained(1, {[](Dim t) { return T - 1 - t; }}, false, Rng(seed));
-}
-
-/// Its mean weights over these texts, (T, T) row by row.
-std::vector<double> mean_weights(const Reader& model, const Indices& texts) {
-  return to_vector(mean(model.forward_with_weights(texts).weights, {0, 1}).value());
-}
+using reader::T;
 
 /// Without the even split, which is the same in each row.
 std::string map_of(const std::vector<double>& weights) {
@@ -31,10 +19,11 @@ std::string map_of(const std::vector<double>& weights) {
 
 void lesson(LessonText& to) {
   const Indices unseen = reader::unseen_texts();
-  std::vector<double> weights;
+  std::vector<double> weights;  // means over the texts, (T, T) row by row
   const int solved = count_seeds(20, [&](std::uint64_t seed) {
-    const Reader model = backwards(seed);
-    weights = mean_weights(model, unseen);
+    // It learns to write the text backwards: position t must name the word at T − 1 − t.
+    const auto model = reader::trained(1, {[](Dim t) { return T - 1 - t; }}, false, Rng(seed));
+    weights = numbers(mean(model.forward_with_weights(unseen).weights, {0, 1}));
     return reader::accuracy(model, unseen)[0] == 1;
   });
   std::vector<double> named;  // the weight of each position on the word that it must name

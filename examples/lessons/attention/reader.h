@@ -2,7 +2,7 @@
 // word stands at some other position?
 //
 // Words and positions are one-hot vectors side by side, so attention is all that learns. Used by the
-// lessons on many heads and on cross attention.
+// lessons on many heads, shared keys and cross attention.
 #pragma once
 
 #include <functional>
@@ -62,36 +62,39 @@ struct Reader {
   }
 };
 
-inline Reader trained(Dim heads, const std::vector<Question>& questions, bool itself, Rng rng) {
-  Reader reader{CrossAttention(C, C, heads, rng), questions, itself};
-  minimise(AdamW(parameters(reader.attention), {.rate = 0.03}), 150, [&] {
+/// Steps on random texts, for a layer that has questions and answers as a Reader has.
+template <class Layer>
+void learn(const Layer& layer, AdamW optimiser, int steps, Rng& rng) {
+  minimise(std::move(optimiser), steps, [&] {
     const Indices texts = random_texts(16, rng);
-    const std::vector<Tensor> answers = reader.answers(texts);
+    const std::vector<Tensor> answers = layer.answers(texts);
     Tensor loss = 0.0;
-    for (std::size_t i = 0; i < questions.size(); ++i)
-      loss = loss + cross_entropy(answers[i], targets(texts, questions[i]), -1);
+    for (std::size_t i = 0; i < layer.questions.size(); ++i)
+      loss = loss + cross_entropy(answers[i], targets(texts, layer.questions[i]), -1);
     return loss;
   });
+}
+
+inline Reader trained(Dim heads, const std::vector<Question>& questions, bool itself, Rng rng) {
+  Reader reader{CrossAttention(C, C, heads, rng), questions, itself};
+  learn(reader, AdamW(parameters(reader.attention), {.rate = 0.03}), 150, rng);
   return reader;
 }
 
-/// Of the positions with a target, the share whose target has the largest score; scores (B, T, V).
-inline double share_right(const Tensor& scores, const Indices& target) {
-  const Indices best = argmax(scores);
-  double asked = 0, right = 0;
-  for (Dim i = 0; i < target.size(); ++i) {
-    asked += target[i] >= 0 ? 1 : 0;
-    right += best[i] == target[i] ? 1 : 0;
-  }
-  return right / asked;
-}
-
-/// The share of right answers to each question.
-inline std::vector<double> accuracy(const Reader& reader, const Indices& texts) {
-  const std::vector<Tensor> answers = reader.answers(texts);
+/// The share of right answers to each question: the word with the largest score is the answer.
+template <class Layer>
+std::vector<double> accuracy(const Layer& layer, const Indices& texts) {
+  const std::vector<Tensor> answers = layer.answers(texts);
   std::vector<double> shares;
-  for (const Question& question : reader.questions)
-    shares.push_back(share_right(answers[shares.size()], targets(texts, question)));
+  for (const Question& question : layer.questions) {
+    const Indices best = argmax(answers[shares.size()]), target = targets(texts, question);
+    double asked = 0, right = 0;
+    for (Dim i = 0; i < target.size(); ++i) {
+      asked += target[i] >= 0 ? 1 : 0;
+      right += best[i] == target[i] ? 1 : 0;
+    }
+    shares.push_back(right / asked);
+  }
   return shares;
 }
 

@@ -4,8 +4,7 @@
 #include "examples/lessons/attention/reader.h"
 
 namespace fledge::lessons::in_shared_keys {
-using reader::C, reader::one_hot, reader::random_texts, reader::T, reader::targets,
-    reader::unseen_texts, reader::V;
+using reader::C, reader::one_hot, reader::T, reader::V;
 
 constexpr Dim H = 4, D = 8;  // heads of queries, numbers of each head
 
@@ -43,13 +42,16 @@ void where_gradients_meet(LessonText& to) {
 struct Layer {
   Dim key_heads;
   Tensor W_Q, W_K, W_V, W_O;
+  std::vector<reader::Question> questions;  // the first positions have no answer
 
   Layer(Dim shared, Rng& rng)
       : key_heads(shared),
         W_Q(draw({C, H * D}, rng)),
         W_K(draw({C, shared * D}, rng)),
         W_V(draw({C, shared * D}, rng)),
-        W_O(draw({H * D, H * V}, rng)) {}
+        W_O(draw({H * D, H * V}, rng)) {
+    for (Dim back = 1; back <= H; ++back) questions.push_back([back](Dim t) { return t - back; });
+  }
 
   static Tensor draw(const Shape& shape, Rng& rng) {
     return parameter(random_normal(shape, 0, 0.2, rng));
@@ -63,29 +65,13 @@ struct Layer {
   }
 };
 
-/// The words that question i asks for; the first positions have none.
-Indices words_back(const Indices& texts, Dim i) {
-  return targets(texts, [&](Dim t) { return t - 1 - i; });
-}
-
 /// The share of right answers in new texts, a mean over the four questions.
 double learned(Dim key_heads, std::uint64_t seed) {
   Rng rng(seed);
   const Layer layer(key_heads, rng);
-  minimise(AdamW({layer.W_Q, layer.W_K, layer.W_V, layer.W_O}, {.rate = 0.02}), 300, [&] {
-    const Indices texts = random_texts(16, rng);
-    const std::vector<Tensor> answers = layer.answers(texts);
-    Tensor loss = 0.0;
-    for (Dim i = 0; i < H; ++i)
-      loss = loss + cross_entropy(answers[static_cast<std::size_t>(i)], words_back(texts, i), -1);
-    return loss;
-  });
-  const Indices texts = unseen_texts();
-  const std::vector<Tensor> answers = layer.answers(texts);
-  double right = 0;
-  for (Dim i = 0; i < H; ++i)
-    right += reader::share_right(answers[static_cast<std::size_t>(i)], words_back(texts, i)) / H;
-  return right;
+  reader::learn(layer, AdamW({layer.W_Q, layer.W_K, layer.W_V, layer.W_O}, {.rate = 0.02}), 300,
+                rng);
+  return mean_of(reader::accuracy(layer, reader::unseen_texts()));
 }
 
 void four_questions(LessonText& to) {
