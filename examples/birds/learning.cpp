@@ -11,27 +11,8 @@ namespace fledge::birds {
 
 namespace {
 
-// W_Q, W_K and W_V. The matrices named in `learns` are parameters, the others constants.
 struct Projections {
-  Tensor query, key, value;
-
-  explicit Projections(const std::string& learns) {
-    const Array identity({3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1});
-    const auto start = [&](char letter) {
-      const bool learning = learns.find(letter) != std::string::npos;
-      return learning ? parameter(identity.clone()) : Tensor(identity.clone());
-    };
-    query = start('Q');
-    key = start('K');
-    value = start('V');
-  }
-
-  std::vector<Tensor> learning() const {
-    std::vector<Tensor> tensors;
-    for (const Tensor& t : {query, key, value})
-      if (t.needs_grad()) tensors.push_back(t);
-    return tensors;
-  }
+  Tensor query, key, value;  // W_Q, W_K and W_V
 };
 
 struct Result {
@@ -68,8 +49,14 @@ double product_ceiling() {
 }
 
 Learned learn(const std::string& learns, Objective objective, double rate, Dim steps) {
-  const Projections w(learns);
-  Sgd ascent(w.learning(), {.rate = rate});
+  std::vector<Tensor> learning;
+  const auto start = [&](char letter) {
+    const Array identity({3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1});
+    if (learns.find(letter) == std::string::npos) return Tensor(identity);
+    return learning.emplace_back(parameter(identity));
+  };
+  const Projections w{start('Q'), start('K'), start('V')};
+  Sgd ascent(learning, {.rate = rate});
   Learned learned{learns, objective, {}, {}, {}, rate, steps, {}};
   for (Dim step = 0; step < steps; ++step) {
     const Result now = look(w, objective);
@@ -81,8 +68,7 @@ Learned learn(const std::string& learns, Objective objective, double rate, Dim s
   learned.path.push_back(seen(look(w, objective)));
   learned.before = learned.path.front();
   learned.after = learned.path.back();
-  const bool value_fixed = !w.value.needs_grad();
-  if (objective == Objective::product && value_fixed) learned.ceiling = product_ceiling();
+  if (objective == Objective::product && !w.value.needs_grad()) learned.ceiling = product_ceiling();
   return learned;
 }
 

@@ -4,7 +4,6 @@
 
 #include "examples/lessons/text_values.h"
 #include "examples/support/drawn.h"
-#include "examples/support/text.h"
 
 namespace fledge::birds {
 
@@ -51,24 +50,6 @@ std::string told(std::size_t part, const TextValues& values, Paint paint) {
   return text;
 }
 
-}  // namespace
-
-std::string introduction() { return told(0, {}, {}); }
-
-std::string words(const ByHand& part, Paint paint) {
-  return told(
-      1,
-      {{"before", part.before},
-       {"v3'", formatted("(%.2f, %.2f, %.2f)", part.v_hat[0], part.v_hat[1], part.v_hat[2])},
-       {"association", paint.accent(formatted("%6.3f", part.association))},
-       {"row sum", part.row_sum},
-       {"normalised", part.normalised},
-       {"as labelled", part.as_labelled}},
-      paint);
-}
-
-namespace {
-
 /// Below the first line, the lines of a table begin three columns to the right.
 std::string table_of(std::string lines) {
   for (std::size_t end = 0; (end = lines.find('\n', end)) != std::string::npos; end += 4)
@@ -87,22 +68,6 @@ std::string line_of(const Learned& e, Paint paint) {
          formatted("  %10s   %5.2f  %9.2f  %4.2f", has_limit ? share.c_str() : "no ceiling",
                    e.after.attention[0], e.after.attention[1], e.after.attention[2]);
 }
-
-}  // namespace
-
-std::string words(const std::vector<Learned>& part, Paint paint) {
-  const std::array<double, 3>& row = part[0].before.attention;
-  std::string lines;
-  for (const Learned& e : part) lines += (lines.empty() ? "" : "\n") + line_of(e, paint);
-  return told(2,
-              values_of("birds", row[0], "sometimes", row[1], "walk", row[2], "experiments",
-                        table_of(lines), "warning",
-                        paint.bad("Here the product rose although 'walk' ignores 'birds': a "
-                                  "large product does not prove attention.")),
-              paint);
-}
-
-namespace {
 
 /// The maps of the first watched sentence before and after training, side by side, and where each
 /// word looks after it.
@@ -126,6 +91,32 @@ std::string maps(const TextStory& part, Paint paint) {
 }
 
 }  // namespace
+
+std::string introduction() { return told(0, {}, {}); }
+
+std::string words(const ByHand& part, Paint paint) {
+  return told(
+      1,
+      {{"before", part.before},
+       {"v3'", formatted("(%.2f, %.2f, %.2f)", part.v_hat[0], part.v_hat[1], part.v_hat[2])},
+       {"association", paint.accent(formatted("%6.3f", part.association))},
+       {"row sum", part.row_sum},
+       {"normalised", part.normalised},
+       {"as labelled", part.as_labelled}},
+      paint);
+}
+
+std::string words(const std::vector<Learned>& part, Paint paint) {
+  const std::array<double, 3>& row = part[0].before.attention;
+  std::string lines;
+  for (const Learned& e : part) lines += (lines.empty() ? "" : "\n") + line_of(e, paint);
+  return told(2,
+              values_of("birds", row[0], "sometimes", row[1], "walk", row[2], "experiments",
+                        table_of(lines), "warning",
+                        paint.bad("Here the product rose although 'walk' ignores 'birds': a "
+                                  "large product does not prove attention.")),
+              paint);
+}
 
 std::string words(const TextStory& part, Paint paint) {
   std::vector<double> curve;
