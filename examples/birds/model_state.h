@@ -5,13 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/indices.h"
+
 namespace report {
 
 struct ModelState {
   std::int64_t vocabulary = 0, context = 0, layers = 0, heads = 0, width = 0, hidden = 0;
   std::vector<std::vector<double>> parameters;  // in the order of named_parameters()
-  std::int64_t batch = 0, time = 0;
-  std::vector<std::int64_t> ids, targets;  // (batch, time); target −1: none
+  fledge::Indices ids{}, targets{};             // (batch, time); target −1: none
 };
 
 struct ModelCheck {

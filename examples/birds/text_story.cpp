@@ -22,25 +22,15 @@ constexpr std::string_view checked_sentences =
     "birds sometimes walk slowly near water .\nbut birds are good at flying .\n";
 
 report::ModelState state_of(const LanguageModel& model, const Corpus& corpus) {
-  report::ModelState state;
-  state.vocabulary = model.sizes.vocabulary;
-  state.context = model.sizes.context;
-  state.layers = model.sizes.layers;
-  state.heads = model.sizes.heads;
-  state.width = model.sizes.width;
-  state.hidden = model.sizes.hidden;
-  for (const Tensor& p : parameters(model)) state.parameters.push_back(to_vector(p.value()));
+  std::vector<std::vector<double>> weights;
+  for (const Tensor& p : parameters(model)) weights.push_back(to_vector(p.value()));
   const TokenText text =
       read_corpus(checked_sentences, {.reading = Reading::lines, .valid = 0}, corpus.tokenizer)
           .train;
   const Batch batch = batch_of(text, evaluation_windows(text, model.sizes.context));
-  state.batch = batch.inputs.shape()[0];
-  state.time = batch.inputs.shape()[1];
-  for (Dim i = 0; i < batch.inputs.size(); ++i) {
-    state.ids.push_back(batch.inputs[i]);
-    state.targets.push_back(batch.targets[i]);
-  }
-  return state;
+  const LanguageModelSizes& sizes = model.sizes;
+  return {sizes.vocabulary, sizes.context, sizes.layers, sizes.heads,  sizes.width,
+          sizes.hidden,     weights,       batch.inputs, batch.targets};
 }
 
 Effect effect_of(const LanguageModel& model, const Corpus& corpus, const Watch& pair) {

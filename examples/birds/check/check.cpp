@@ -7,8 +7,8 @@
 
 namespace report {
 
-using fledge::gradcheck, fledge::GradcheckReport, fledge::Indices, fledge::LanguageModel,
-    fledge::Real, fledge::Rng, fledge::Shape, fledge::Tensor;
+using fledge::gradcheck, fledge::GradcheckReport, fledge::LanguageModel, fledge::Real, fledge::Rng,
+    fledge::Tensor;
 
 ModelProof check_model(const ModelState& state, std::uint64_t seed) {
   Rng rng(seed);
@@ -24,10 +24,8 @@ ModelProof check_model(const ModelState& state, std::uint64_t seed) {
     std::transform(state.parameters.at(p).begin(), state.parameters[p].end(), learned[p].write(),
                    [](double value) { return Real(value); });
 
-  const Shape shape{state.batch, state.time};
-  const Indices ids(shape, state.ids), targets(shape, state.targets);
-  const GradcheckReport found =
-      gradcheck(model, [&] { return cross_entropy(model(ids), targets, -1); }, {.seed = seed});
+  const auto loss = [&] { return cross_entropy(model(state.ids), state.targets, -1); };
+  const GradcheckReport found = gradcheck(model, loss, {.seed = seed});
   const std::string text = to_string(found);
   return {{found.elements, found.max_error_differences, found.ok && found.undecided == 0, text},
           {found.elements, found.max_error_dual, found.ok, text}};

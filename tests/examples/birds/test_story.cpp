@@ -182,7 +182,7 @@ TEST_CASE("birds story: seed 1 completes with walk, slowly and flying, looking a
   std::size_t count = 0;
   for (const auto& tensor : state.parameters) count += tensor.size();
   CHECK(count == static_cast<std::size_t>(story.parameters));
-  CHECK((state.batch == 2 && state.time == 8 && state.ids.size() == 16));
+  CHECK(state.ids.shape() == Shape{2, 8});
 }
 
 TEST_CASE("birds story: colours change no word, no line is wider than 80, failures are told") {
@@ -211,7 +211,7 @@ TEST_CASE("birds check: every parameter of the model that it is given") {
   Rng rng(1);
   const LanguageModel model(
       {.vocabulary = 7, .context = 3, .layers = 1, .heads = 2, .width = 8, .hidden = 4}, rng);
-  report::ModelState state{7, 3, 1, 2, 8, 4, {}, 2, 2, {0, 1, 2, 6}, {1, 2, 6, -1}};
+  report::ModelState state{7, 3, 1, 2, 8, 4, {}, {{2, 2}, {0, 1, 2, 6}}, {{2, 2}, {1, 2, 6, -1}}};
   for (const Tensor& p : parameters(model)) state.parameters.push_back(to_vector(p.value()));
   const report::ModelProof proof = report::check_model(state, 1);
   CHECK((proof.dual.ok && proof.dual.elements == count_parameters(model)));
