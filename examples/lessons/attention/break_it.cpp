@@ -13,19 +13,14 @@ struct Broken {
   Recipe recipe;
 };
 
-Recipe without(const std::string& part) {
-  Recipe recipe;
-  recipe.each([&]<class Part>(const char* word, Part& member) {
-    if (part == word) member = Part::none;
-  });
-  return recipe;
-}
-
 std::vector<Broken> all_variants() {
   std::vector<Broken> all{{"nothing left out", {}}};
-  for (const char* part :
+  for (const std::string part :
        {"mask", "positions", "scale", "mlp", "value", "residual", "norm", "attention"})
-    all.push_back({std::string("without ") + part, without(part)});
+    all.emplace_back(Broken{"without " + part, {}})
+        .recipe.each([&]<class Part>(const char* word, Part& member) {
+          if (part == word) member = Part::none;
+        });
   all.push_back({"W_Q = W_K", {.tie_qk = true}});
   all.push_back({"W_Q, W_K frozen", {.learned = {.q = Learning::none, .k = Learning::none}}});
   all.push_back({"W_V frozen", {.learned = {.v = Learning::none}}});

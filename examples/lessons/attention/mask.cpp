@@ -78,19 +78,15 @@ Losses losses_of(Dim n, bool in_one_pass) {
   return found;
 }
 
-Table table_of(const Losses& alone, const Losses& once) {
+void all_prefixes_at_once(LessonText& to) {
+  const Losses alone = losses_of(6, false), once = losses_of(6, true);
   Table table =
       Table::of_numbers({"prefix up to", "words read", "answer", "loss, alone", "in one pass"});
   const std::vector<double> a = numbers(alone.of_prefix), b = numbers(once.of_prefix);
   for (std::size_t i = 0; i < a.size(); ++i)
     table.row("%s | %zu | %s | %.6f | %.6f", text[i], i + 1, text[i + 1], a[i], b[i]);
   table.row("all prefixes | %d |  |  | %d words", int(alone.read), int(once.read));
-  return table;
-}
-
-void all_prefixes_at_once(LessonText& to) {
-  const Losses alone = losses_of(6, false), once = losses_of(6, true);
-  to.set_all("losses", table_of(alone, once), "once", once.read, "alone", alone.read, "parameters",
+  to.set_all("losses", table, "once", once.read, "alone", alone.read, "parameters",
              once.gradient.size());
   to.claim("same losses", farthest(once.of_prefix, alone.of_prefix) < 1e-14);
   to.claim("same gradient", farthest(once.gradient, alone.gradient) < 1e-14);

@@ -83,8 +83,7 @@ void show(LessonText& to, const std::string& name, const std::vector<Observed>& 
 
 /// The share of draws of which it holds.
 double rate(const Tensor& x, const std::function<bool(double)>& holds) {
-  const std::vector<double> all = numbers(x);
-  return static_cast<double>(std::count_if(all.begin(), all.end(), holds)) / draws;
+  return static_cast<double>(count_of(numbers(x), holds)) / draws;
 }
 
 bool is_far(double weight) { return std::abs(weight - 0.5) > 0.25; }  // from one half

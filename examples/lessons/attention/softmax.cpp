@@ -109,9 +109,8 @@ struct Row {
   Spread q_k, divided;  // of the scores q.k, and of q.k / sqrt(d)
 };
 
-/// The rows for six head sizes, and their table.
-std::pair<std::vector<Row>, Table> rows_of_spreads() {
-  std::vector<Row> rows;
+void why_sqrt_d(LessonText& to) {
+  std::vector<Row> rows;  // for six head sizes
   Table table = Table::of_numbers(
       {"d", "sqrt(d)", "spread", "weight", "weight, divided", "derivative", "deriv., divided"});
   for (const int d : {1, 4, 16, 64, 256, 1024}) {
@@ -120,11 +119,6 @@ std::pair<std::vector<Row>, Table> rows_of_spreads() {
     table.row("%d | %.2f | %.2f | %.3f | %.3f | %.2g | %.3f", d, std::sqrt(d), q_k.deviation,
               q_k.weight, divided.weight, q_k.derivative, divided.derivative);
   }
-  return {rows, table};
-}
-
-void why_sqrt_d(LessonText& to) {
-  const auto [rows, table] = rows_of_spreads();
   const auto& [d, q_k, divided] = rows.back();
   const double root = std::sqrt(d);
   double off = 0;

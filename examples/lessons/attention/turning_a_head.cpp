@@ -4,16 +4,12 @@
 
 namespace fledge::lessons::in_turning_a_head {
 
-using Three =
-    std::array<double, 3>;  // three numbers: one for each word, or the numbers of a vector
+using Three = std::array<double, 3>;  // one number for each word, or the numbers of a vector
 
 const double root = std::sqrt(3.0);
 const char* const words[] = {"'birds'", "'sometimes'", "'walk'"};
 
-Three three(const Tensor& x) {
-  const std::vector<double> n = to_vector(x.value());
-  return {n[0], n[1], n[2]};
-}
+Three three(const Tensor& x) { return {number(x, 0), number(x, 1), number(x, 2)}; }
 
 /// u_j = v_j.v1, (1, 3)
 const Tensor v = vectors_of_note_000();
@@ -91,7 +87,8 @@ void from_scores_to_matrices(LessonText& to) {
                                 farthest(Tensor(W_K.grad()), at.dW_K) < 1e-15);
 }
 
-Table table_of_steps(const std::vector<Look>& path) {
+void a_surprise(LessonText& to) {
+  const std::vector<Look> path = learn(10);
   Table table = Table::of_numbers(
       {"   step", "'birds'", "'sometimes'", "'walk'", "G = v3'.v1", "largest ds_j"});
   for (const std::size_t n : {0UL, 1UL, 2UL, 5UL, 13UL, 20UL, 50UL, 100UL}) {
@@ -99,13 +96,8 @@ Table table_of_steps(const std::vector<Look>& path) {
     table.row("   %4zu | %.4f | %.4f | %.4f | %.4f | %.4f", n, a[0], a[1], a[2], path[n].G.item(),
               largest(path[n].ds));
   }
-  return table;
-}
-
-void a_surprise(LessonText& to) {
-  const std::vector<Look> path = learn(10);
+  to.set("steps", table);
   const Three ds = three(path[0].ds), change = three(path[1].s - path[0].s);
-  to.set("steps", table_of_steps(path));
   const Three v2 = three(matmul_transposed(row(v, 1), v));  // v_i.v2
   double sum = 0;
   std::string parts;

@@ -37,19 +37,17 @@ struct LastWord {
   birds::Completion next;       // the most probable next word
 };
 
-LastWord last_word(const LanguageModel& model, const Corpus& corpus, const std::string& sentence) {
-  const auto [before, message] = blanks::last_word(model, corpus, sentence);
-  return {before, before + message, blanks::last_row(model, corpus, sentence),
-          birds::complete(model, corpus, sentence)};
-}
-
 const std::string animals[] = {"birds", "cats", "ducks"};
 
 /// 'walk' in the three sentences.
 std::vector<LastWord> look_at_walk(const LanguageModel& model, const Corpus& corpus) {
   std::vector<LastWord> found;
-  for (const std::string& animal : animals)
-    found.push_back(last_word(model, corpus, animal + " sometimes walk"));
+  for (const std::string& animal : animals) {
+    const std::string sentence = animal + " sometimes walk";
+    const auto [before, message] = blanks::last_word(model, corpus, sentence);
+    found.push_back({before, before + message, blanks::last_row(model, corpus, sentence),
+                     birds::complete(model, corpus, sentence)});
+  }
   return found;
 }
 
