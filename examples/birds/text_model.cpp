@@ -39,13 +39,11 @@ LanguageModel new_model(const Corpus& corpus, std::uint64_t seed, const Recipe& 
 // With these settings walk gives birds a weight of 0.885 after training, mean of 100 seeds. Without
 // the warm-up it is 0.86 (40 seeds).
 TrainerOptions training_options(std::uint64_t seed) {
-  TrainerOptions options;
-  options.batch = 12;
-  options.schedule = {.rate = 0.04, .warmup = 100, .steps = training_steps};
-  options.decay = 0.01;
-  options.beta2 = 0.999;
-  options.seed = seed;
-  return options;
+  return {.batch = 12,
+          .schedule = {.rate = 0.04, .warmup = 100, .steps = training_steps},
+          .decay = 0.01,
+          .beta2 = 0.999,
+          .seed = seed};
 }
 
 std::vector<double> train(const LanguageModel& model, const Corpus& corpus, std::uint64_t seed) {

@@ -366,18 +366,16 @@ void LessonText::finish() {
       return choices.empty() ? !std::isnan(number_of(text))
                              : std::find(choices.begin(), choices.end(), text) != choices.end();
     };
-    if (!fits(answer_of(guess)))
-      refuse("the answer of a guess is a number or one of the choices: " + answer_of(guess));
+    if (!fits(filled(guess.answer)))
+      refuse("the answer of a guess is a number or one of the choices: " + filled(guess.answer));
     for (const auto& [other, what] : guess.others)
       if (other != "other" && !fits(other))
         refuse("another guess is a number, one of the choices or `other`: " + other);
   }
 }
 
-std::string LessonText::answer_of(const Guess& guess) const { return filled(guess.answer); }
-
 std::string LessonText::verdict(const Guess& guess, const std::string& given) const {
-  std::string answer = answer_of(guess);
+  std::string answer = filled(guess.answer);
   if (given.empty()) return answer;
   if (is_guessed(guess, given, answer))
     return "You guessed " + given + ", and it is " + answer + ".";
@@ -397,7 +395,7 @@ std::string LessonText::json() const {
     for (const auto& [name, what] : guess.others) others.emplace_back(name, filled(what));
     guesses.push_back(Json::object({{"label", guess.question},
                                     {"choices", guess.choices},
-                                    {"answer", answer_of(guess)},
+                                    {"answer", filled(guess.answer)},
                                     {"others", Json::object(others)}}));
   }
   for (const TextBlock& block : blocks_) {

@@ -177,7 +177,6 @@ class LessonText {
   bool is_known(const TextBlock& block) const;
   std::string filled(const std::string& text) const;
   std::string shown(const TextBlock& block) const;
-  std::string answer_of(const Guess& guess) const;
   void print(const TextBlock& block);
   [[noreturn]] void refuse(const std::string& what) const;
 

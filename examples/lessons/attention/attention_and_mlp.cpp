@@ -48,17 +48,14 @@ struct Task {
 /// The same token three times.   x (B, 1, in)   y (B, 3, in)
 Tensor thrice(const Tensor& x) { return concat({x, x, x}, 1); }
 
-const std::vector<Task>& tasks() {
-  static const std::vector<Task> all = {
-      {"XOR of 2 bits", thrice(Array({4, 1, 2}, {0, 0, 0, 1, 1, 0, 1, 1})),
-       Array({4, 1, 1}, {0, 1, 1, 0})},
-      {"XOR of 3 bits",
-       thrice(Array({8, 1, 3},  //
-                    {0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1, 1, 1, 0, 0, 1, 0, 1, 1, 1, 0, 1, 1, 1})),
-       Array({8, 1, 1}, {0, 1, 1, 0, 1, 0, 0, 1})},
-      {"|x| of -1, 0, 1", thrice(Array({3, 1, 1}, {-1, 0, 1})), Array({3, 1, 1}, {1, 0, 1})}};
-  return all;
-}
+const std::vector<Task> tasks = {
+    {"XOR of 2 bits", thrice(Array({4, 1, 2}, {0, 0, 0, 1, 1, 0, 1, 1})),
+     Array({4, 1, 1}, {0, 1, 1, 0})},
+    {"XOR of 3 bits",
+     thrice(Array({8, 1, 3},  //
+                  {0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1, 1, 1, 0, 0, 1, 0, 1, 1, 1, 0, 1, 1, 1})),
+     Array({8, 1, 1}, {0, 1, 1, 0, 1, 0, 0, 1})},
+    {"|x| of -1, 0, 1", thrice(Array({3, 1, 1}, {-1, 0, 1})), Array({3, 1, 1}, {1, 0, 1})}};
 
 /// Trains 400 steps. Returns the lowest mean squared error of them.
 double train(const Net& net, const Task& task) {
@@ -85,7 +82,7 @@ int count_below(double limit, const std::vector<double>& sorted) {
 
 void alike_is_affine(LessonText& to) {
   Rng rng(1);
-  const Array f = Net(2, 3, 0, rng)(tasks()[0].x).value();  // of (0,0), (0,1), (1,0), (1,1)
+  const Array f = Net(2, 3, 0, rng)(tasks[0].x).value();  // of (0,0), (0,1), (1,0), (1,1)
   const double below = value_of(f[2]) - value_of(f[0]), above = value_of(f[3]) - value_of(f[1]);
   to.set_all("below", below, "above", above);
   to.claim("rows", std::abs(above - below) < 1e-12 && std::abs(below) > 1e-3);
@@ -105,7 +102,7 @@ void bent(LessonText& to) {
   Table table = Table::of_numbers({"   task", "floor", "attention, best", "with MLP, worst"});
   int stopped = 0, fits = 0, below = 0;
   double covariances = 0;
-  for (const Task& task : tasks()) {
+  for (const Task& task : tasks) {
     const Tensor d = task.t - mean(task.t);
     const Tensor covariance = mean(slice(task.x, 1, 0, 1) * d, {0});  // (1, in)
     covariances += sum(covariance * covariance).item();

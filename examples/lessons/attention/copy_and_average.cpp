@@ -59,13 +59,13 @@ void averaging(LessonText& to) {
   const Tensor keys = orthonormal(n, rng), values = normal({n, d}, rng);
   const Tensor a = row(keys, 0), b = row(keys, 1);
   const Tensor middle = (row(values, 0) + row(values, 1)) / 2.0;
-  const auto formula = [](double beta) { return std::exp(beta) / (n - 2 + 2 * std::exp(beta)); };
   double worst = 0, last = 0;
   Table table =
       Table::of_numbers({"   beta", "weight of v_a", "weight of v_b", "distance from the mean"});
   for (const double beta : {0., 1., 2., 5., 10., 20.}) {
     const Tensor weights = weights_of((a + b) * beta, keys);
-    const double at_a = number(weights, 0), at_b = number(weights, 1), expected = formula(beta);
+    const double at_a = number(weights, 0), at_b = number(weights, 1),
+                 expected = std::exp(beta) / (n - 2 + 2 * std::exp(beta));
     worst = std::max({worst, std::abs(at_a - expected), std::abs(at_b - expected)});
     last = length(matmul(weights, values) - middle);
     table.row("   %.0f | %.6f | %.6f | %.6f", beta, at_a, at_b, last);

@@ -54,11 +54,9 @@ LanguageModel trained_model(const std::vector<Sentence>& read, Rng& rng) {
   for (const Sentence& sentence : read) text += sentence.text() + "\n";
   const Corpus corpus = read_corpus(text, {.reading = Reading::lines, .valid = 0}, words);
   LanguageModel model({.vocabulary = words.size(), .context = 4, .width = 12, .hidden = 24}, rng);
-  TrainerOptions options;
-  options.batch = corpus.train.documents();  // every step reads all sentences
-  options.schedule = {.rate = 0.015, .steps = 300};
-  Trainer trainer(model, corpus.train, options);
-  while (trainer.steps_done() < options.schedule.steps) trainer.step();
+  Trainer trainer(model, corpus.train,  // every step reads all sentences
+                  {.batch = corpus.train.documents(), .schedule = {.rate = 0.015, .steps = 300}});
+  while (trainer.steps_done() < 300) trainer.step();
   return model;
 }
 

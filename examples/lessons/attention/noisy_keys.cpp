@@ -31,11 +31,8 @@ Tensor weight_of_a(const Tensor& query, const Tensor& keys) {
   return slice(softmax(scores), 1, 0, 1);
 }
 
-/// The same for one head that looks at both keys, and for the mean of two heads, each with one key.
+/// The same for one head that looks at both keys.
 Tensor with_one_head(const Tensor& keys) { return weight_of_a((axis(0) + axis(1)) * beta, keys); }
-Tensor with_two_heads(const Tensor& keys) {
-  return (weight_of_a(axis(0) * beta, keys) + weight_of_a(axis(1) * beta, keys)) / 2.0;
-}
 
 /// Mean and standard deviation of numbers x that have probabilities p.
 struct Spread {
@@ -107,29 +104,21 @@ void small_noise(LessonText& to) {
   to.claim("difference", std::abs(measured - 0.2) < 0.01);
 }
 
-/// One head, with keys whose length varies.
-Observed with_varying_length() {
-  return observe("one head", with_one_head(drawn_keys(alpha, along)), 0,
-                 beta * std::sqrt(4 * alpha + along));
-}
-
 void varying_length(LessonText& to) {
-  const Observed one = with_varying_length();
+  const Tensor keys = drawn_keys(alpha, along);
+  const double deviation = beta * std::sqrt(4 * alpha + along);
+  const Observed one = observe("one head", with_one_head(keys), 0, deviation);
   to.set("backwards", 100 * tail(1 / std::sqrt(along)));
   show(to, "one head", {one});
   const double far = rate(one.shares, is_far);
   to.set("far", 100 * far);
-  to.claim("jumps",
-           std::abs(far - 2 * tail(std::log(3.0) / (beta * std::sqrt(4 * alpha + along)))) < 0.02);
-}
+  to.claim("jumps", std::abs(far - 2 * tail(std::log(3.0) / deviation)) < 0.02);
 
-void two_heads(LessonText& to) {
-  const Tensor keys = drawn_keys(alpha, along);
-  const Observed one = with_varying_length();
+  // Two heads, each with one key: the mean of their weights.
+  const Tensor a = weight_of_a(axis(0) * beta, keys), b = weight_of_a(axis(1) * beta, keys);
   const double ahead = beta - std::log(n - 1.0), length = beta * std::sqrt(alpha + along);
-  const Observed two = observe("two heads", with_two_heads(keys), ahead, length, 0.5);
-  const double missed =
-      rate(weight_of_a(axis(0) * beta, keys), [](double weight) { return weight < 0.5; });
+  const Observed two = observe("two heads", (a + b) / 2.0, ahead, length, 0.5);
+  const double missed = rate(a, [](double weight) { return weight < 0.5; });
   to.set_all("largest", max(two.shares).item(), "mean", two.measured.mean, "missed", 100 * missed);
   show(to, "two heads", {one, two});
   to.set("divided by", one.measured.deviation / two.measured.deviation);
@@ -140,6 +129,6 @@ void two_heads(LessonText& to) {
   to.claim_near("short query", plain, std::exp(1.0) / (std::exp(1.0) + n - 1), 1e-15);
 }
 
-const LessonProgram program({small_noise, varying_length, two_heads});
+const LessonProgram program({small_noise, varying_length});
 
 }  // namespace fledge::lessons::in_noisy_keys

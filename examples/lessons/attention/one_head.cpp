@@ -76,7 +76,8 @@ void three_vectors(LessonText& to) {
   to.claim("query and key", q[3] == Pair{3, 0} && k[1] == Pair{2, 0} && k[1] == k[2]);
 }
 
-Table table_of(const Row& row) {
+void one_row(LessonText& to) {
+  const Row row = look(3, q[3], k, v);
   Table table(
       {{"'bird' looks at"}, {"q.k"}, {"score"}, {"exp(score)"}, {"weight"}, {"weight * value"}});
   for (std::size_t j = 0; j < n; ++j)
@@ -86,13 +87,8 @@ Table table_of(const Row& row) {
   table.row("sum |  |  | %.2f | %.4f | %s", row.sum,
             std::accumulate(row.weights.begin(), row.weights.end(), 0.0),
             digits(row.received).c_str());
-  return table;
-}
-
-void one_row(LessonText& to) {
-  const Row row = look(3, q[3], k, v);
-  to.set_all("row of 'bird'", table_of(row), "becomes", becomes(3, row), "exp", row.exps[1], "sum",
-             row.sum, "received", row.received[0]);
+  to.set_all("row of 'bird'", table, "becomes", becomes(3, row), "exp", row.exps[1], "sum", row.sum,
+             "received", row.received[0]);
   const double w = 1 / (2 + 2 * std::exp(-6 / std::sqrt(2.0)));
   to.claim("bird", std::abs(row.received[0] - w) + std::abs(row.received[1] - w) < 1e-12 &&
                        std::abs(row.exps[1] - 69.6) < 0.05 && std::abs(row.sum - 141.2) < 0.05);

@@ -97,10 +97,8 @@ void meaning_of_the_loss(LessonText& to) {
 /// 300 steps on the corpus; the loss on the sentences set aside after 60 steps and after all.
 std::vector<double> losses_set_aside(const Corpus& corpus, std::uint64_t seed) {
   const LanguageModel model = birds::new_model(corpus, seed);
-  TrainerOptions options;
-  options.schedule = {.rate = 0.02, .warmup = 20, .steps = 300};
-  options.seed = seed;
-  Trainer trainer(model, corpus.train, options);
+  Trainer trainer(model, corpus.train,
+                  {.schedule = {.rate = 0.02, .warmup = 20, .steps = 300}, .seed = seed});
   std::vector<double> losses;
   for (int step = 1; step <= 300; ++step) {
     trainer.step();

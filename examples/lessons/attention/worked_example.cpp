@@ -33,18 +33,6 @@ Three mixed(const Three& a) {
 double total(const Three& a) { return a[0] + a[1] + a[2]; }
 bool near(double x, double y, double tolerance = 1e-12) { return std::abs(x - y) <= tolerance; }
 
-/// Distance, cosine and dot product of 'walk' and v1, before and after attention.
-std::string three_measures(const Three& after) {
-  Table table({{"measure"}, {"v3 and v1 (before)"}, {"v3' and v1 (after)"}});
-  const auto row = [&](const char* name, double (*measure)(const Three&, const Three&)) {
-    table.row("%s | %6.3f | %6.3f", name, measure(V[2], V[0]), measure(after, V[0]));
-  };
-  row("distance", distance);
-  row("cosine", cosine);
-  row("dot product", dot);
-  return table.text();
-}
-
 const Three after = mixed(A[2]);  // v3'
 const Three legal{A[2][0] / total(A[2]), A[2][1] / total(A[2]),
                   A[2][2] / total(A[2])};  // row 3, so that it adds up to 1
@@ -71,7 +59,11 @@ void nine_products(LessonText& to) {
 }
 
 void closer_or_not(LessonText& to) {
-  to.set("measures", three_measures(after));
+  Table table({{"measure"}, {"v3 and v1 (before)"}, {"v3' and v1 (after)"}});
+  for (const auto& [name, measure] :
+       {std::pair{"distance", &distance}, {"cosine", &cosine}, {"dot product", &dot}})
+    table.row("%s | %6.3f | %6.3f", name, measure(V[2], V[0]), measure(after, V[0]));
+  to.set("measures", table);
   const auto rounds_to = [](double x, double y) { return near(x, y, 0.0005); };
   to.claim("'birds'",
            near(dot(V[2], V[0]), -0.09) && near(product, 0.043) &&
