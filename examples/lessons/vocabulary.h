@@ -43,7 +43,7 @@ inline double cosine(const Tensor& a, const Tensor& b) {
 }
 /// The largest number, without its sign.
 inline double largest(const Tensor& x) { return std::max(max(x).item(), max(-x).item()); }
-/// The largest difference between two numbers at the same place.
+/// The largest difference between two numbers at the same place; NaN if one of them is.
 inline double farthest(const Tensor& a, const Tensor& b) { return largest(a - b); }
 
 /// The words of a text, which blanks separate.

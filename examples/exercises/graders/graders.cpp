@@ -2,7 +2,6 @@
 #include "engine/gradcheck/gradcheck.h"
 #include "examples/exercises/graders/grading.h"
 #include "examples/exercises/training/entry.h"
-#include "examples/lessons/vocabulary.h"
 
 namespace exercises {
 
@@ -14,7 +13,7 @@ Tensor column(const Tensor& x, Dim j) { return slice(x, 1, j, j + 1); }
 
 /// Which element, row by row, is the first that differs by more than 1e-9; their count if none does.
 Dim first_difference(const Tensor& a, const Tensor& b) {
-  const Row x = numbers_of(a), y = numbers_of(b);
+  const Row x = numbers(a), y = numbers(b);
   std::size_t i = 0;
   while (i < x.size() && std::abs(x[i] - y[i]) <= 1e-9) ++i;
   return static_cast<Dim>(i);
@@ -54,7 +53,7 @@ Look show_look(Grading& to, const Tensor& query) {
             {"value v_j", {"(1, 0)", "(0, 1)", "(-1, 0)", "(0, -1)"}}});
   to.let("c1", at(c, 0, 0), "c2", at(c, 0, 1));
   to.say("look");
-  return {numbers_of(scores), numbers_of(weights), c};
+  return {numbers(scores), numbers(weights), c};
 }
 
 /// The new vector of the first 'bites', with random vectors of the words and random matrices.
@@ -72,7 +71,7 @@ Tensor vector_of_bites(const std::string& sentence) {
 
 /// How many players look at `theirs`, a 1 in each row, more than at each other player.
 int count_who_look_at(const Tensor& theirs, const Tensor& weights) {
-  const Row ahead = numbers_of(sum(weights * theirs, {1}) - max(weights * (1 - theirs), {1}));
+  const Row ahead = numbers(sum(weights * theirs, {1}) - max(weights * (1 - theirs), {1}));
   return static_cast<int>(
       std::count_if(ahead.begin(), ahead.end(), [](double x) { return x > 0; }));
 }
@@ -84,8 +83,8 @@ void forget_birds(Grading& to) {
   const Tensor p = column(word_products(to), 0), others = slice(p, 0, 1, 3);
   const double exact = matmul(a, p).item(), product = std::abs(exact) < 1e-15 ? 0 : exact;
   const double least = -max(others / (at(p, 0, 0) - others)).item();  // with one other word alone
-  to.let("mixture", text_of(numbers_of(matmul(a, fledge::vectors_of_note_000()))), "product",
-         product, "weight", at(a, 0, 0), "least", least);
+  to.let("mixture", text_of(numbers(matmul(a, fledge::vectors_of_note_000()))), "product", product,
+         "weight", at(a, 0, 0), "least", least);
   to.say("worked");
   to.claim_legal(a);
   to.claim("zero", is_near(product, 0, 1e-9),
@@ -143,7 +142,7 @@ void turn_a_head(Grading& to) {
             {"yours", rounded(yours, "%.4f")},
             {"backward()", rounded(right, "%.4f")}});
   const auto is = [&](const Tensor& formula) { return is_near(yours, formula, 1e-12); };
-  to.let("sum", sum(yours).item(), "apart", distance(yours, right));
+  to.let("sum", sum(yours).item(), "apart", farthest(yours, right));
   to.claim("zero", is_near(sum(yours), 0, 1e-12));
   to.claim("agrees", is(right),
            {{"reversed", is(-right)},
@@ -217,7 +216,7 @@ void blue_bird(Grading& to) {
   if (!to.accepted()) return;
   const Tensor X = tensor({{0, 0, 0, 0}, {0, 1, 1, 0}, {0, 1, 0, 1}, {1, 0, 0, 0}});
   const Tensor query = matmul(row(X, 3), W_Q), keys = transpose(matmul(X, W_K));
-  const Row s = numbers_of(query * keys), weights = numbers_of(softmax(query * keys));
+  const Row s = numbers(query * keys), weights = numbers(softmax(query * keys));
   const std::vector<std::string> words{"the", "fluffy", "blue", "bird"};
   to.table({{"'bird' looks at", words},
             {"query", rounded(tensor({Row(4, query.item())}))},
@@ -274,7 +273,7 @@ void word_order(Grading& to) {
     to.let("answer", answers[i]);
     if (answers[i] != 0 && answers[i] != 1) return to.refuse("answers.else");
     const std::string text = to.sentence("sentence " + std::to_string(i + 1));
-    apart.push_back(distance(vector_of_bites(text), wanted));
+    apart.push_back(farthest(vector_of_bites(text), wanted));
     sentences.cells.push_back("'" + text + "'");
     differences.cells.push_back(apart[i] < 1e-12 ? "0, to rounding" : rounded(apart[i], "%.4f"));
   }
@@ -315,8 +314,8 @@ void residual(Grading& to) {
   if (!to.accepted()) return;
   const Tensor before = tensor({{0, 0, 1}}), wanted = tensor({{1.1, 0.4, 1}}),
                change = matmul(tensor({{0.55, 0.4, 0.05}}), M_V), sum = before + change;
-  to.let("before", text_of(numbers_of(before)), "change", text_of(numbers_of(change)), "sum",
-         text_of(numbers_of(sum)), "wanted", text_of(numbers_of(wanted)));
+  to.let("before", text_of(numbers(before)), "change", text_of(numbers(change)), "sum",
+         text_of(numbers(sum)), "wanted", text_of(numbers(wanted)));
   to.say("worked");
   const Dim wrong = first_difference(sum, wanted), i = wrong % 3;
   to.let("i", i + 1, "is", at(sum, 0, i), "must", at(wanted, 0, i), "must change",
@@ -330,7 +329,7 @@ void rock_paper_scissors(Grading& to) {
   if (!to.accepted()) return;
   const Tensor S = matmul(W_Q, transpose(W_K)), weights = softmax(S);
   const Tensor beaten = tensor({{0, 0, 1}, {1, 0, 0}, {0, 1, 0}});
-  const double largest = distance(S, 0), least = -max(-sum(weights * beaten, {1})).item();
+  const double largest = farthest(S, 0), least = -max(-sum(weights * beaten, {1})).item();
   const char* const format = largest < 1e4 ? "%.4g" : "%.1g";
   to.table({{"player", {"rock -> scissors", "paper -> rock", "scissors -> paper"}},
             {"S rock", rounded(column(S, 0), format)},
@@ -342,7 +341,7 @@ void rock_paper_scissors(Grading& to) {
   const int right = count_who_look_at(beaten, weights);
   to.let("least", least, "right", right, "mirrored",
          count_who_look_at(beaten, softmax((S + transpose(S)) / 2)));
-  to.claim("symmetric", distance(S, transpose(S)) > 1e-9);
+  to.claim("symmetric", farthest(S, transpose(S)) > 1e-9);
   to.claim("beaten", least > 0.9,
            {{"zero", largest == 0},
             {"reversed", count_who_look_at(transpose(beaten), weights) == 3},
@@ -367,9 +366,9 @@ void rank_of_scores(Grading& to) {
   const std::size_t rank = one_suffices ? 1 : two_suffice ? 2 : 4;
   std::string table;
   for (Dim i = 0; i < 4; ++i)
-    table += (i == 0 ? "   " : "\n   ") + text_of(numbers_of(row(scores, i)));
+    table += (i == 0 ? "   " : "\n   ") + text_of(numbers(row(scores, i)));
   const Dim wrong = first_difference(scores, wanted), i = wrong / 4 % 4, j = wrong % 4;
-  to.let("table", table, "apart", distance(scores, wanted), "query", i + 1, "key", j + 1, "score",
+  to.let("table", table, "apart", farthest(scores, wanted), "query", i + 1, "key", j + 1, "score",
          at(scores, i, j), "must", at(wanted, i, j), "rank", rank);
   to.say("table");
   to.claim("same", wrong == 16, {{"small", D < rank}});
@@ -385,7 +384,7 @@ void mend_a_rule(Grading& to) {
   double apart = 0;
   std::string shown;
   try {
-    apart = distance(sharpened_weights(scores, beta), softmax(Tensor(scores) * beta));
+    apart = farthest(sharpened_weights(scores, beta), softmax(Tensor(scores) * beta));
     report = fledge::gradcheck(
         [beta](const std::vector<Tensor>& in) { return sharpened_weights(in[0], beta); }, {scores});
     shown = to_string(report);
@@ -485,7 +484,7 @@ auto attempt(Grading& to, F f) -> decltype(f()) {
 
 /// ask() for what an answer's code returns; zeros if it is not a matrix of this size.
 Tensor ask(Grading& to, const std::string& key, const Tensor& answer, Dim rows, Dim columns) {
-  const Row numbers = answer.exists() ? numbers_of(answer) : Row{};
+  const Row numbers = answer.exists() ? fledge::numbers(answer) : Row{};
   Matrix matrix{numbers};
   if (answer.exists() && answer.rank() == 2) {
     matrix.clear();
@@ -597,7 +596,7 @@ void rule_of_softmax(Grading& to) {
   if (!to.accepted()) return;
   const auto is = [&](const Tensor& formula) { return is_near(yours, formula, 1e-9); };
   const Tensor part = dy * y, of_row = sum(part, {1}, true), right = y * (dy - of_row);
-  const Row sums = numbers_of(sum(yours, {1}));
+  const Row sums = numbers(sum(yours, {1}));
   to.let("sum", std::abs(sums[0]) > 1e-9 ? sums[0] : sums[1]);
   to.claim("zero", is_near(tensor({sums}), 0, 1e-9));
   to.claim("right", is(right),
@@ -723,7 +722,7 @@ void training(Grading& to) {
 Row along_keys(const Row& c) {
   const bool is_finite = std::all_of(c.begin(), c.end(), [](double x) { return std::isfinite(x); });
   if (c.size() != 4 || !is_finite) return c;  // the grader refuses it
-  return numbers_of(matmul(tensor({c}), four_keys()));
+  return numbers(matmul(tensor({c}), four_keys()));
 }
 
 std::vector<Grader*> all_graders() {

@@ -9,8 +9,6 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "engine/ops.h"
-#include "examples/support/table.h"
 #include "examples/support/text.h"
 
 namespace exercises {
@@ -47,16 +45,10 @@ Tensor tensor(const Matrix& matrix) {
                        numbers);
 }
 
-Row numbers_of(const Tensor& x) { return to_vector(x.value()); }
-
 double at(const Tensor& x, Dim i, Dim j) { return fledge::value_of(x.value().at({i, j})); }
 
-double distance(const Tensor& a, const Tensor& b) {
-  return std::max(max(a - b).item(), max(b - a).item());
-}
-
 bool is_near(const Tensor& a, const Tensor& b, double tolerance) {
-  return distance(a, b) <= tolerance;
+  return farthest(a, b) <= tolerance;
 }
 
 std::string rounded(double number, const char* format) {

@@ -12,9 +12,11 @@
 
 #include "engine/tensor.h"
 #include "examples/exercises/exercise.h"
-#include "examples/lessons/lesson_text.h"
+#include "examples/lessons/vocabulary.h"
 
 namespace exercises {
+
+using fledge::farthest, fledge::numbers;
 
 enum class State { solved, open, not_yet };
 
@@ -47,10 +49,7 @@ struct Column {
 };
 
 fledge::Tensor tensor(const Matrix& matrix);
-Row numbers_of(const fledge::Tensor& x);
 double at(const fledge::Tensor& x, fledge::Dim i, fledge::Dim j);
-/// The largest |a_i − b_i|; NaN if one of them is.
-double distance(const fledge::Tensor& a, const fledge::Tensor& b);
 bool is_near(const fledge::Tensor& a, const fledge::Tensor& b, double tolerance);
 /// The number in this format of printf. A zero has no sign; with decimals, a number of a million and
 /// more has six digits instead.
