@@ -21,20 +21,14 @@ ByHand compute_by_hand() {
   const auto row = [](const Tensor& matrix, Dim i) { return slice(matrix, 0, i, i + 1); };
   const auto product = [](const Tensor& a, const Tensor& b) { return sum(a * b).item(); };
   const Tensor birds = row(V, 0), walk = row(V, 2);
-
-  const Tensor mixed = matmul(A, V);
-  const Tensor walk_after = row(mixed, 2);
-  const Tensor row_sum = sum(row(A, 2));
-
-  ByHand found;
-  found.before = product(walk, birds);
-  for (Dim j = 0; j < 3; ++j)
-    found.v_hat[static_cast<std::size_t>(j)] = value_of(walk_after.value()[j]);
-  found.association = product(walk_after, birds);
-  found.row_sum = row_sum.item();
-  found.normalised = product(walk_after / row_sum, birds);
-  found.as_labelled = product(walk_after, walk);
-  return found;
+  const Tensor walk_after = row(matmul(A, V), 2), row_sum = sum(row(A, 2));
+  const std::vector<double> v_hat = to_vector(walk_after.value());
+  return {.before = product(walk, birds),
+          .v_hat = {v_hat[0], v_hat[1], v_hat[2]},
+          .association = product(walk_after, birds),
+          .row_sum = row_sum.item(),
+          .normalised = product(walk_after / row_sum, birds),
+          .as_labelled = product(walk_after, walk)};
 }
 
 }  // namespace fledge::birds

@@ -32,13 +32,9 @@ Result look(const Projections& w, Objective objective) {
 }
 
 Look seen(const Result& result) {
-  Look found;
-  for (Dim j = 0; j < 3; ++j) {
-    found.attention[static_cast<std::size_t>(j)] = value_of(result.weights.value().at({2, j}));
-    found.products[static_cast<std::size_t>(j)] = value_of(result.products.value().at({j, 0}));
-  }
-  found.association = result.association.item();
-  return found;
+  const std::vector<double> a = to_vector(result.weights.value()),  // walk has the third row
+      u = to_vector(result.products.value());
+  return {{a[6], a[7], a[8]}, {u[0], u[1], u[2]}, result.association.item()};
 }
 
 }  // namespace

@@ -2,13 +2,9 @@
 // the present answer in numbers, the verdict and hints.
 #include <cstdint>
 #include <cstdio>
-#include <string>
-#include <vector>
 
 #include "examples/exercises/graders/grading.h"
 #include "examples/support/options.h"
-#include "examples/support/run_main.h"
-#include "examples/support/table.h"
 
 namespace {
 

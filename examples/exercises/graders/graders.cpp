@@ -72,8 +72,7 @@ Tensor vector_of_bites(const std::string& sentence) {
 /// How many players look at `theirs`, a 1 in each row, more than at each other player.
 int count_who_look_at(const Tensor& theirs, const Tensor& weights) {
   const Row ahead = numbers(sum(weights * theirs, {1}) - max(weights * (1 - theirs), {1}));
-  return static_cast<int>(
-      std::count_if(ahead.begin(), ahead.end(), [](double x) { return x > 0; }));
+  return fledge::count_of(ahead, [](double x) { return x > 0; });
 }
 
 // -- 1 to 4: the association of 'walk' with 'birds', and what moves it ----------------------------

@@ -29,9 +29,7 @@ std::vector<Broken> all_variants() {
 
 void lesson(LessonText& to) {
   const double floor = least_loss(blanks::text().train);
-  constexpr auto right = Table::Align::right;
-  Table table(
-      {{"   the model"}, {"loss", right}, {"weight", right}, {"slowly", right}, {"flying", right}});
+  Table table = Table::of_numbers({"   the model", "loss", "weight", "slowly", "flying"});
   std::vector<Outcome> rows;
   for (const auto& [name, recipe] : all_variants()) {
     const Outcome& found = rows.emplace_back(blanks::outcome(recipe, seeds));

@@ -65,11 +65,6 @@ Array verb_logits(const LanguageModel& model, const Sentence& s) {
   return Decoder(model).read(words.encode("\n" + s.animal + " " + s.adverb));
 }
 
-double verb_probability(const LanguageModel& model, const Sentence& s) {
-  const Tensor p = softmax(Tensor(verb_logits(model, s)));
-  return value_of(p.value()[words.find(s.verb).value()]);
-}
-
 /// For how many sentences the verb is the likeliest word.
 int count_right(const LanguageModel& model, const std::vector<Sentence>& sentences) {
   return count_of(sentences, [&](const auto& s) {
@@ -119,8 +114,9 @@ void one_seed(LessonText& to) {
     for (const Sentence& read : split.read)
       if (read.animal == out.animal) known += (known.empty() ? "" : ", ") + read.verb;
     const auto d = kind_distances(distances, out.animal);
+    const Tensor p = softmax(Tensor(verb_logits(model, out)));
     table.row("%s | %s | %.2f | %.2f | %.2f | %.2f", out.text().c_str(), known.c_str(),
-              verb_probability(model, out), weight_on_animal(model, out), d[k],
+              number(p, words.find(out.verb).value()), weight_on_animal(model, out), d[k],
               (d[(k + 1) % 3] + d[(k + 2) % 3]) / 2);
   }
   Words counted;  // the verbs that follow the adverb of the first in the text

@@ -37,8 +37,7 @@ Tensor pattern(const Projections& W) { return reshape(attend_to(embeddings(), W)
 double error_after_training(std::uint64_t seed) {
   Rng rng(seed);
   const auto draw = [&] { return parameter(random_normal({4, 4}, 0, 0.5, rng)); };
-  const Tensor query = draw();
-  const Projections W{query, draw()};
+  const Projections W{draw(), draw()};
   minimise(Sgd({W.query, W.key}, {.rate = 0.5, .momentum = 0.9}), 300,
            [&] { return -sum(wanted() * log(where(wanted().value(), pattern(W), 1.0))); });
   return farthest(pattern(W), wanted());

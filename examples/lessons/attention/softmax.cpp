@@ -22,12 +22,6 @@ Numbers times(double factor, Numbers scores) {
   return scores;
 }
 
-bool are_equal(const Numbers& a, const Numbers& b) {  // to rounding
-  double apart = 0;
-  for (std::size_t j = 0; j < a.size(); ++j) apart = std::max(apart, std::abs(a[j] - b[j]));
-  return apart < 1e-15;
-}
-
 double derivative(double a) { return a * (1 - a); }  // of a weight by its own score
 
 const char* const words[] = {"birds", "sometimes", "walk"};
@@ -49,8 +43,9 @@ void from_scores_to_weights(LessonText& to) {
                 a[1], a[2]);
   }
   to.set_all("three scores", table, "exp(5)", std::exp(5), "factors", factors);
-  to.claim("same", are_equal(softmax({7, 6, 5}), weights) &&
-                       are_equal(numbers(softmax(Tensor(Array({3}, three)))), weights));
+  const Tensor expected = Array({3}, weights), by_the_engine = softmax(Tensor(Array({3}, three)));
+  to.claim("same", farthest(Array({3}, softmax({7, 6, 5})), expected) < 1e-15 &&
+                       farthest(by_the_engine, expected) < 1e-15);
 }
 
 void how_fast_a_weight_changes(LessonText& to) {

@@ -44,9 +44,7 @@ Tensor learned_weights(Sides sides, std::uint64_t seed) {
 
 /// How many players give their victim more than half of their weight.
 int players_right(const Tensor& weights) {
-  int right = 0;
-  for (const double a : numbers(sum(weights * victims(), {1}))) right += a > 0.5 ? 1 : 0;
-  return right;
+  return count_of(numbers(sum(weights * victims(), {1})), [](double a) { return a > 0.5; });
 }
 
 void game(LessonText& to) {
@@ -65,8 +63,7 @@ void game(LessonText& to) {
 /// X (5, 4), W_Q (4, 2) and W_K (4, 2)
 std::array<Tensor, 3> five_random_words() {
   Rng rng(1);
-  const Tensor X = normal({5, 4}, rng), W_Q = normal({4, 2}, rng);
-  return {X, W_Q, normal({4, 2}, rng)};
+  return {normal({5, 4}, rng), normal({4, 2}, rng), normal({4, 2}, rng)};
 }
 
 void symmetric_scores(LessonText& to) {

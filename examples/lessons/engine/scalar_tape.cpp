@@ -85,23 +85,14 @@ Number attend(Tape& tape, const Inputs& x) {
   return (first_part + second_part) / total;
 }
 
-double attended(Inputs x, std::size_t moved, double by) {
-  Tape tape;
-  x[moved] += by;
-  return attend(tape, x).value();
-}
-
 double by_differences(const Inputs& x, std::size_t i) {
-  return (attended(x, i, 1e-5) - attended(x, i, -1e-5)) / 2e-5;
-}
-
-std::string table_of(const Tape& tape, const Inputs& x) {
-  std::string text = "   entry           result   gradient  by differences\n";
-  for (std::size_t i = 0; i < tape.size(); ++i) {
-    text += formatted("   %-12s  %9.6f  %9.6f", labels[i], tape[i].value, tape[i].gradient);
-    text += i < x.size() ? formatted("  %14.6f\n", by_differences(x, i)) : "\n";
-  }
-  return text;
+  const auto attended = [&](double by) {
+    Tape tape;
+    Inputs moved = x;
+    moved[i] += by;
+    return attend(tape, moved).value();
+  };
+  return (attended(1e-5) - attended(-1e-5)) / 2e-5;
 }
 
 void forward_and_backward(LessonText& to) {
@@ -109,15 +100,23 @@ void forward_and_backward(LessonText& to) {
   Tape tape;
   backward(attend(tape, x));
   const double upper = tape[s1].gradient * x[k1], lower = tape[s2].gradient * x[k2];
-  to.set("tape", table_of(tape, x));
+  std::string table = "   entry           result   gradient  by differences\n";
+  double gap = 0;
+  for (std::size_t i = 0; i < tape.size(); ++i) {
+    table += formatted("   %-12s  %9.6f  %9.6f", labels[i], tape[i].value, tape[i].gradient);
+    if (i < x.size()) {
+      const double slope = by_differences(x, i);
+      table += formatted("  %14.6f", slope);
+      gap = std::max(gap, std::abs(tape[i].gradient - slope));
+    }
+    table += "\n";
+  }
+  to.set("tape", table);
   to.set("by hand",
          "   by s1   gradient of s1 * k1 = %9.6f * %5.2f = %9.6f\n"
          "   by s2   gradient of s2 * k2 = %9.6f * %5.2f = %9.6f\n"
          "   sum     gradient of q                            = %9.6f",
          tape[s1].gradient, x[k1], upper, tape[s2].gradient, x[k2], lower, upper + lower);
-  double gap = 0;
-  for (std::size_t i = 0; i < x.size(); ++i)
-    gap = std::max(gap, std::abs(tape[i].gradient - by_differences(x, i)));
   to.claim("differences", gap <= 1e-10);
   to.claim("two products", std::abs(upper + lower - tape[q].gradient) <= 1e-15);
   to.claim("weight", std::abs(tape[v1].gradient - tape[e1].value / tape[z].value) <= 1e-15);
