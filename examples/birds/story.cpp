@@ -28,11 +28,7 @@ std::string told(std::size_t part, const TextValues& values, Paint paint) {
   std::string text, paragraph;
   std::istringstream lines(parts_of_story[part]);
   const auto finish = [&] {
-    if (!paragraph.empty())
-      text += wrapped_paragraph(
-          support::with_names(paragraph, [&](const std::string& name, const std::string& format) {
-            return values.at(name).as_text(format);
-          }));
+    if (!paragraph.empty()) text += wrapped_paragraph(support::filled(paragraph, values));
     paragraph.clear();
   };
   for (std::string line; std::getline(lines, line);) {

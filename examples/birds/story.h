@@ -1,10 +1,6 @@
 // The results of the four parts of the birds program, as text.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "examples/birds/by_hand.h"
 #include "examples/birds/learning.h"
 #include "examples/birds/model_state.h"

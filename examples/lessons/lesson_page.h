@@ -1,10 +1,6 @@
 // A lesson as a command.
 #pragma once
 
-#include <map>
-#include <string>
-#include <vector>
-
 #include "examples/lessons/lesson_text.h"
 
 namespace support {

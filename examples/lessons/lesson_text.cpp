@@ -290,15 +290,9 @@ bool LessonText::is_known(const TextBlock& block) const {
   return known;
 }
 
-std::string LessonText::filled(const std::string& text) const {
-  return with_names(text, [&](const std::string& name, const std::string& format) {
-    return values_.at(name).as_text(format);
-  });
-}
-
 /// The text of a block with its values.
 std::string LessonText::shown(const TextBlock& block) const {
-  std::string text = filled(block.text);
+  std::string text = filled(block.text, values_);
   if (block.kind != Kind::claim) return text;
   const Claim& claim = claims_.at(block.name);
   return claim.before + text + claim.after;
@@ -366,8 +360,9 @@ void LessonText::finish() {
       return choices.empty() ? !std::isnan(number_of(text))
                              : std::find(choices.begin(), choices.end(), text) != choices.end();
     };
-    if (!fits(filled(guess.answer)))
-      refuse("the answer of a guess is a number or one of the choices: " + filled(guess.answer));
+    if (!fits(filled(guess.answer, values_)))
+      refuse("the answer of a guess is a number or one of the choices: " +
+             filled(guess.answer, values_));
     for (const auto& [other, what] : guess.others)
       if (other != "other" && !fits(other))
         refuse("another guess is a number, one of the choices or `other`: " + other);
@@ -375,14 +370,14 @@ void LessonText::finish() {
 }
 
 std::string LessonText::verdict(const Guess& guess, const std::string& given) const {
-  std::string answer = filled(guess.answer);
+  std::string answer = filled(guess.answer, values_);
   if (given.empty()) return answer;
   if (is_guessed(guess, given, answer))
     return "You guessed " + given + ", and it is " + answer + ".";
   std::string meant;
   for (const auto& [other, what] : guess.others)
     if (is_guessed(guess, given, other) || (other == "other" && meant.empty()))
-      meant = ": " + without_links(filled(what));
+      meant = ": " + without_links(filled(what, values_));
   return "You guessed " + given + "; it is " + answer + (meant.empty() ? "." : meant);
 }
 
@@ -392,15 +387,15 @@ std::string LessonText::json() const {
   std::vector<Json> guesses, blocks, reading, trials;
   for (const Guess& guess : guesses_) {
     Json::Members others;
-    for (const auto& [name, what] : guess.others) others.emplace_back(name, filled(what));
+    for (const auto& [name, what] : guess.others) others.emplace_back(name, filled(what, values_));
     guesses.push_back(Json::object({{"label", guess.question},
                                     {"choices", guess.choices},
-                                    {"answer", filled(guess.answer)},
+                                    {"answer", filled(guess.answer, values_)},
                                     {"others", Json::object(others)}}));
   }
   for (const TextBlock& block : blocks_) {
     const bool is_claim = block.kind == Kind::claim;
-    const std::string text = is_claim ? without_links(shown(block)) : filled(block.text);
+    const std::string text = is_claim ? without_links(shown(block)) : filled(block.text, values_);
     Json::Members members{{"kind", kinds[static_cast<int>(block.kind)]}, {"text", text}};
     if (is_claim) members.emplace_back("holds", claims_.at(block.name).holds);
     if (block.kind == Kind::word) members.emplace_back("meaning", block.name);

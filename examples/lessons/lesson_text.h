@@ -175,7 +175,6 @@ class LessonText {
 
   void read_block(const std::vector<std::string>& lines);
   bool is_known(const TextBlock& block) const;
-  std::string filled(const std::string& text) const;
   std::string shown(const TextBlock& block) const;
   void print(const TextBlock& block);
   [[noreturn]] void refuse(const std::string& what) const;

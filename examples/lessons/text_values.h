@@ -66,4 +66,11 @@ std::string with_names(const std::string& text, F f) {
   return result + text.substr(from);
 }
 
+/// The text with these values in the places of its names.
+inline std::string filled(const std::string& text, const TextValues& values) {
+  return with_names(text, [&](const std::string& name, const std::string& format) {
+    return values.at(name).as_text(format);
+  });
+}
+
 }  // namespace support

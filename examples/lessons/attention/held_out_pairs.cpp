@@ -97,8 +97,8 @@ std::array<double, 3> kind_distances(const Array& distances, const std::string& 
 /// The weight that the adverb, the last word of the prompt, gives to the animal.
 double weight_on_animal(const LanguageModel& model, const Sentence& s) {
   const NoGrad no_grad;
-  const std::vector<Dim> ids = words.encode("\n" + s.animal + " " + s.adverb);
-  return first_look(model, Indices({1, 3}, ids)).attention(0, 2, 1);
+  const Indices ids({1, 3}, words.encode("\n" + s.animal + " " + s.adverb));
+  return first_look(model, ids).attention(0, 2, 1);
 }
 
 void one_seed(LessonText& to) {

@@ -74,11 +74,10 @@ void two_questions(LessonText& to) {
     const double distance = count_answers(one, unseen, one_head);
     if (seed > 4) continue;
     const std::vector<double> c = reader::looks(one, unseen, 0);
-    const int number = static_cast<int>(seed);
-    with_two.row("   %d | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f", number, a[0], a[1], b[0], b[1],
-                 both[0], both[1]);
-    with_one.row("   %d | %.2f | %.2f | %.2f | %.2f | %.2f", number, c[0], c[1], distance, alone[0],
-                 alone[1]);
+    with_two.row("   %d | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f", int(seed), a[0], a[1], b[0],
+                 b[1], both[0], both[1]);
+    with_one.row("   %d | %.2f | %.2f | %.2f | %.2f | %.2f", int(seed), c[0], c[1], distance,
+                 alone[0], alone[1]);
   }
   const auto percent = [&](int count) { return formatted("%.0f %%", 100. * count / one_head.all); };
   to.set_all("two heads", with_two, "apart", apart, "first by head 1", first_by_head_1, "one head",

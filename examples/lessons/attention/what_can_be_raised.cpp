@@ -8,26 +8,22 @@ namespace fledge::lessons::in_what_can_be_raised {
 using birds::Learned, birds::Objective;
 using Three = std::array<double, 3>;  // three numbers, one for each word
 
-const std::vector<std::string> five_ways{"Q", "K", "Q and K", "V", "Q, K and V"};
-
-Table table_of_ways() {
-  return Table::of_numbers(
+/// What learns in five ways, each result with a row of the table.
+std::pair<std::vector<Learned>, Table> learn_in_five_ways(Objective objective) {
+  std::vector<Learned> found;
+  Table table = Table::of_numbers(
       {"   learns", "rate", "steps", "before", "after", "'birds'", "'sometimes'", "'walk'"});
-}
-void add(Table& table, const Learned& way) {
-  const birds::Look &before = way.before, &after = way.after;
-  table.row("   %s | %g | %d | %.4f | %.4f | %.4f | %.4f | %.4f", way.learns.c_str(), way.rate,
-            static_cast<int>(way.steps), before.association, after.association, after.attention[0],
-            after.attention[1], after.attention[2]);
+  for (const char* learns : {"Q", "K", "Q and K", "V", "Q, K and V"}) {
+    const Learned& way = found.emplace_back(birds::learn(learns, objective));
+    const Three& on = way.after.attention;
+    table.row("   %s | %g | %d | %.4f | %.4f | %.4f | %.4f | %.4f", learns, way.rate,
+              int(way.steps), way.before.association, way.after.association, on[0], on[1], on[2]);
+  }
+  return {found, table};
 }
 
 void with_and_without_a_ceiling(LessonText& to) {
-  std::vector<Learned> found;
-  Table table = table_of_ways();
-  for (const std::string& learns : five_ways) {
-    found.push_back(birds::learn(learns, Objective::product));
-    add(table, found.back());
-  }
+  const auto [found, table] = learn_in_five_ways(Objective::product);
   const Learned& V = found[3];
   const double Q = found[0].after.association, K = found[1].after.association;
   const double both = found[2].after.association, before = V.before.association;
@@ -70,12 +66,10 @@ void all_three(LessonText& to) {
 }
 
 void raising_the_cosine(LessonText& to) {
-  Table table = table_of_ways();
+  const auto [found, table] = learn_in_five_ways(Objective::cosine);
   bool are_near_1 = true;
   std::vector<double> at_birds;
-  for (const std::string& learns : five_ways) {
-    const Learned way = birds::learn(learns, Objective::cosine);
-    add(table, way);
+  for (const Learned& way : found) {
     are_near_1 = are_near_1 && way.after.association > 0.998;
     at_birds.push_back(way.after.attention[0]);
   }
