@@ -69,9 +69,8 @@ std::string line_of(const Learned& e, Paint paint) {
 /// word looks after it.
 std::string maps(const TextStory& part, Paint paint) {
   const std::vector<std::string> words = {"start", "birds", "sometimes", "walk"};
-  support::MapStyle style;
-  style.paint = paint;
-  style.columns = 60;  // too narrow for sentences beside the grid
+  // Too narrow for sentences beside the grid.
+  const support::MapStyle style{.columns = 60, .paint = paint};
   std::istringstream before(support::attention_map(words, part.pattern_before, style));
   std::istringstream after(support::attention_map(words, part.pattern_after, style));
   constexpr int second_map = 40;

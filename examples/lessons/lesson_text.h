@@ -34,10 +34,7 @@
 
 #include <cstddef>
 #include <functional>
-#include <map>
-#include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "examples/lessons/text_values.h"

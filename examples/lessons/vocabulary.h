@@ -8,16 +8,12 @@
 #include <iterator>
 #include <numeric>
 #include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "engine/array_math.h"
 #include "engine/autograd.h"
 #include "engine/ops.h"
 #include "examples/lessons/lesson_page.h"
 #include "examples/support/run_main.h"
-#include "examples/support/table.h"
 
 namespace fledge {
 

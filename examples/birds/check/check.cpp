@@ -12,13 +12,8 @@ using fledge::gradcheck, fledge::GradcheckReport, fledge::LanguageModel, fledge:
 
 ModelProof check_model(const ModelState& state, std::uint64_t seed) {
   Rng rng(seed);
-  const LanguageModel model({.vocabulary = state.vocabulary,
-                             .context = state.context,
-                             .layers = state.layers,
-                             .heads = state.heads,
-                             .width = state.width,
-                             .hidden = state.hidden},
-                            rng);
+  const LanguageModel model(
+      {state.vocabulary, state.context, state.layers, state.heads, state.width, state.hidden}, rng);
   const std::vector<Tensor> learned = parameters(model);
   for (std::size_t p = 0; p < learned.size(); ++p)
     std::transform(state.parameters.at(p).begin(), state.parameters[p].end(), learned[p].write(),

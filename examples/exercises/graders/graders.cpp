@@ -14,9 +14,8 @@ Tensor column(const Tensor& x, Dim j) { return slice(x, 1, j, j + 1); }
 /// Which element, row by row, is the first that differs by more than 1e-9; their count if none does.
 Dim first_difference(const Tensor& a, const Tensor& b) {
   const Row x = numbers(a), y = numbers(b);
-  std::size_t i = 0;
-  while (i < x.size() && std::abs(x[i] - y[i]) <= 1e-9) ++i;
-  return static_cast<Dim>(i);
+  const auto is_same = [](double p, double q) { return std::abs(p - q) <= 1e-9; };
+  return std::mismatch(x.begin(), x.end(), y.begin(), is_same).first - x.begin();
 }
 
 /// 1 where the row is larger than the column, else 0. (4, 4)
@@ -483,14 +482,11 @@ auto attempt(Grading& to, F f) -> decltype(f()) {
 
 /// ask() for what an answer's code returns; zeros if it is not a matrix of this size.
 Tensor ask(Grading& to, const std::string& key, const Tensor& answer, Dim rows, Dim columns) {
-  const Row numbers = answer.exists() ? fledge::numbers(answer) : Row{};
-  Matrix matrix{numbers};
-  if (answer.exists() && answer.rank() == 2) {
-    matrix.clear();
-    const auto width = static_cast<std::ptrdiff_t>(answer.dim(1));
-    for (auto row = numbers.begin(); row != numbers.end(); row += width)
-      matrix.emplace_back(row, row + width);
-  }
+  Matrix matrix;
+  if (answer.exists() && answer.rank() == 2)
+    for (Dim i = 0; i < answer.dim(0); ++i) matrix.push_back(numbers(row(answer, i)));
+  else
+    matrix.push_back(answer.exists() ? numbers(answer) : Row{});
   return to.ask(key, matrix, static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
 }
 

@@ -4,13 +4,8 @@
 // each with the mistakes that are known. Their sentences are in sentences.txt, by key.
 #pragma once
 
-#include <cstddef>
 #include <initializer_list>
-#include <map>
-#include <string>
-#include <vector>
 
-#include "engine/tensor.h"
 #include "examples/exercises/exercise.h"
 #include "examples/lessons/vocabulary.h"
 

@@ -10,10 +10,8 @@ using reader::T;
 
 /// Without the even split, which is the same in each row.
 std::string map_of(const std::vector<double>& weights) {
-  support::MapStyle style;
-  style.causal = false;
   return std::regex_replace(
-      support::attention_map({"1", "2", "3", "4", "5", "6", "7", "8"}, weights, style),
+      support::attention_map({"1", "2", "3", "4", "5", "6", "7", "8"}, weights, {.causal = false}),
       std::regex(" \\(even split [^)]*\\)"), "");
 }
 

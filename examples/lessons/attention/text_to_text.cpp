@@ -33,8 +33,7 @@ std::string five_likeliest(const Models& models, const std::string& prompt) {
 
 /// One stage of the model: what it makes, and the size of the table of numbers.
 std::string stage(const char* what, const Tensor& x) {
-  const int rows = static_cast<int>(x.dim(-2)), columns = static_cast<int>(x.dim(-1));
-  return formatted("   %-44s %2d x %d\n", what, rows, columns);
+  return formatted("   %-44s %2d x %d\n", what, int(x.dim(-2)), int(x.dim(-1)));
 }
 
 void stages(LessonText& to) {

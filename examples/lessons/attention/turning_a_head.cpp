@@ -112,8 +112,8 @@ void a_surprise(LessonText& to) {
   to.claim_near("after 100 steps", three(path[100].a)[0], 0.9977, 5e-5);
   bool rises = true;
   for (std::size_t step = 0; step < 3; ++step)
-    rises =
-        rises && three(path[step].a)[1] < three(path[step + 1].a)[1] && three(path[step].ds)[1] < 0;
+    rises = rises && number(path[step].a, 1) < number(path[step + 1].a, 1) &&
+            number(path[step].ds, 1) < 0;
   to.claim("surprise", rises);
 }
 
