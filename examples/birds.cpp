@@ -9,7 +9,6 @@
 #include "examples/page/engine/settings.h"
 #include "examples/page/page_file.h"
 #include "examples/support/options.h"
-#include "examples/support/run_main.h"
 
 namespace {
 

@@ -49,10 +49,8 @@ int show_one(const Exercise& exercise, const std::string& number, std::int64_t h
   const State state = Grading(lesson, exercise).grade();
   const auto all_hints = static_cast<std::int64_t>(exercise.hints.size());
   for (std::int64_t i = 0; i < hints && i < all_hints; ++i)
-    print("\n" +
-          support::wrapped("   Hint " + std::to_string(i + 1) + " of " + std::to_string(all_hints) +
-                               ". " + exercise.hints[static_cast<std::size_t>(i)],
-                           80, 3));
+    lesson.say("\nHint " + std::to_string(i + 1) + " of " + std::to_string(all_hints) + ". " +
+               exercise.hints[static_cast<std::size_t>(i)]);
   if (hints >= all_hints) print("\n   That was the last hint.");
   print("\nExercise " + number + ": " + word_of(state, paint) + ".");
   if (state == State::solved) return 0;

@@ -8,7 +8,6 @@
 #include <sstream>
 
 #include "examples/support/options.h"
-#include "examples/support/run_main.h"
 
 namespace support {
 

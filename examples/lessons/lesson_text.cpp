@@ -9,7 +9,6 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/base/errors.h"
 #include "nn/io/json.h"
 
 namespace support {

@@ -9,8 +9,6 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "examples/support/text.h"
-
 namespace exercises {
 
 using fledge::Dim, fledge::Tensor;
