@@ -17,11 +17,10 @@ void Mask::check(const Shape& scores, std::string_view op) const {
         require(length <= scores.dim(-1), op, "a padding length of ", length,
                 " exceeds the keys of shape ", scores);
     }
-    const auto& apart = part.documents;
-    require(
-        apart.empty() || (are_together(apart, scores.dim(-2)) && scores.dim(-1) == scores.dim(-2)),
-        op, apart.size(), " documents need as many queries, and as many keys, as their lengths ",
-        "together: got shape ", scores);
+    const Dim together = rows_together(part.documents);
+    require(part.documents.empty() || (together == scores.dim(-2) && together == scores.dim(-1)),
+            op, part.documents.size(), " documents of ", together,
+            " rows need as many queries and keys: ", "got shape ", scores);
     if (const auto& own = part.table)
       require(scores.dim(-2) == own->queries && scores.dim(-1) == own->keys, op, "a custom mask (",
               own->queries, ", ", own->keys, ") does not fit scores of shape ", scores,
@@ -112,12 +111,13 @@ Mask documents(std::vector<Dim> lengths) {
   return Mask({.documents = std::move(lengths)});
 }
 
-bool are_together(const std::vector<Dim>& lengths, Dim rows) {
+Dim rows_together(const std::vector<Dim>& lengths) {
+  Dim rows = 0;
   for (const Dim length : lengths) {
-    if (length < 0 || length > rows) return false;
-    rows -= length;
+    if (length < 0 || length > std::numeric_limits<Dim>::max() - rows) return -1;
+    rows += length;
   }
-  return rows == 0;
+  return rows;
 }
 
 std::vector<Dim> positions_in(const std::vector<Dim>& lengths) {

@@ -47,7 +47,7 @@ class Mask {
     return a;
   }
 
-  /// The lengths of the documents that the mask keeps apart, if it does.
+  /// The lengths of the first documents that the mask is made of; none: all is one.
   std::vector<Dim> document_lengths() const;
 
   /// Whether each query sees one run of keys, whatever the sizes: all masks but custom ones.
@@ -74,10 +74,10 @@ Mask causal();
 /// ValueError on a negative length.
 Mask padding(std::vector<Dim> lengths);
 /// Queries and keys are documents of these lengths, one after another, and a query sees keys of its
-/// own document. Throws ValueError on a negative length.
+/// own document. No lengths: all is one. Throws ValueError on a negative length.
 Mask documents(std::vector<Dim> lengths);
-/// Whether documents of these lengths are that many rows together.
-bool are_together(const std::vector<Dim>& lengths, Dim rows);
+/// The rows of all documents of these lengths; −1 if one is negative or the sum is beyond a Dim.
+Dim rows_together(const std::vector<Dim>& lengths);
 /// The position of each row in its document: 0 … length − 1 for each length.
 std::vector<Dim> positions_in(const std::vector<Dim>& lengths);
 /// Query i sees keys less than `width` away from it (aligned as causal), on both sides. Throws

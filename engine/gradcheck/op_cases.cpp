@@ -415,8 +415,11 @@ const std::vector<OpCase>& op_cases() {
       op("max axes 0 and 2 kept", "apart (2, 3, 4)", of_one(max, Axes{0, -1}, true)),
       reduction_of_some("min", "apart (3, 4)", min, [](In x) { return -max(-x[0]); }),
       op("min axis 1", "apart (2, 3, 4); (0, 3)", of_one(min, Axes{1}, false)),
-      reduction_of_some("var", "(2, 3)", var,
-                        [](In x) { return mean(x[0] * x[0]) - mean(x[0]) * mean(x[0]); }),
+      op("var", "(2, 3); (300)", of_one(var, Axes{}, false),
+         [](In x) { return mean(x[0] * x[0]) - mean(x[0]) * mean(x[0]); })
+          .refuses("(2, 3)", "no axis 2 in shape (2, 3)", of_one(var, Axes{2}, false))
+          .refuses("(2, 0)", "over nothing is not defined: got shape (2, 0)",
+                   of_one(var, Axes{1}, false)),
       op("var axis 1", "(2, 3, 4); (0, 3)", of_one(var, Axes{1}, false)),
       reduction_of_some("logsumexp", "(2, 3)", logsumexp, [](In x) { return log(sum(exp(x[0]))); }),
       op("logsumexp axis 1 kept", "(2, 3, 4); (0, 3)", of_one(logsumexp, Axes{1}, true),
@@ -560,7 +563,7 @@ const std::vector<OpCase>& op_cases() {
       op("softmax documents", "(2, 5, 5); (5, 5)", softmax_under(documents({2, 0, 3}) & window(2)),
          softmax_by_formula(documents({2, 0, 3}) & window(2)))
           .refuses("(4, 4); (6, 6); (5, 4); (4, 5)",
-                   "3 documents need as many queries, and as many keys, as their lengths together"),
+                   "3 documents of 5 rows need as many queries and keys: got shape ("),
       op("softmax custom", "(2, 3, 4); (3, 4); (2, 5, 3, 4)", softmax_under(some_hidden),
          softmax_by_formula(some_hidden))
           .refuses("(4, 3)", "mask (3, 4) does not fit scores of shape (4, 3)")
@@ -588,9 +591,7 @@ const std::vector<OpCase>& op_cases() {
           .refuses("(3, 2, 6)", "length of 4 exceeds the keys of shape (3, 1, 2, 2)"),
       attention_case("attention documents", "(6, 12); (2, 6, 24)", 2,
                      documents({2, 0, 3, 1}) & causal())
-          .refuses("(5, 12)",
-                   "4 documents need as many queries, and as many keys, as their "
-                   "lengths together: got shape (1, 2, 5, 5)"),
+          .refuses("(5, 12)", "4 documents of 6 rows need as many queries and keys: got shape "),
       attention_case("attention documents, wide heads, shared keys and sink", "(9, 72) (4)", {4, 2},
                      documents({1, 6, 2}) & window(4)),
       attention_case("attention documents and padding", "(2, 4, 9)", 1,
@@ -677,8 +678,8 @@ const std::vector<OpCase>& op_cases() {
            const auto turned = rotated_by_halves(4, 2, 3, 500);
            return concat({turned({slice(x[0], -2, 0, 2)}), turned({slice(x[0], -2, 2, 5)})}, -2);
          })
-          .refuses("(4, 8); (6, 8)", "rows together: got 3 of other lengths")
-          .refuses("(5, 8)", "5 rows together: got 2", rotated(4, 2, 0, 500, {5, -2})),
+          .refuses("(4, 8); (6, 8)", "rows together: got 5")
+          .refuses("(5, 8)", "5 rows together: got -1", rotated(4, 2, 0, 500, {5, -2})),
       op("rotate from a later position", "(3, 18); (2, 9, 12)", rotated(6, 1, 7, 500),
          rotated_by_halves(6, 1, 7, 500)),
       op("rotate one head of all columns", "(4, 34)", rotated(34, 1, 100),

@@ -86,14 +86,13 @@ Tensor rotate(const Tensor& x, Dim D, Dim heads, Dim first, double base,
   require<ValueError>(first >= 0 && base >= 1 && std::isfinite(base), "rotate",
                       "needs a first position of 0 or more and a finite base of 1 or more: got ",
                       first, " and ", base);
-  // Roundings of a frequency change cos θ by up to 1e-9 at a million, 2e-6 at 2³¹ (measured).
-  constexpr Dim most = Dim{1} << 31;
-  require<ValueError>(first <= most - x.dim(-2), "rotate", "needs positions below 2^31: got ",
-                      x.dim(-2), " from ", first, " on");
   const std::vector<Dim> all = lengths.empty() ? std::vector<Dim>{x.dim(-2)} : lengths;
-  require(are_together(all, x.dim(-2)), "rotate", "needs documents of ", x.dim(-2),
-          " rows together: got ", all.size(), " of other lengths");
-  const Dim longest = *std::max_element(all.begin(), all.end());
+  require(rows_together(all) == x.dim(-2), "rotate", "needs documents of ", x.dim(-2),
+          " rows together: got ", rows_together(all));
+  // Roundings of a frequency change cos θ by up to 1e-9 at a million, 2e-6 at 2³¹ (measured).
+  const Dim longest = *std::max_element(all.begin(), all.end()), most = Dim{1} << 31;
+  require<ValueError>(first <= most - longest, "rotate", "needs positions below 2^31: got ",
+                      longest, " from ", first, " on");
   const Turn turn{D, heads, first, longest, x.dim(-1), base, positions_in(all)};
   return record("rotate", turn(x.value(), 1),
                 wrt(x, [turn](const Array& dy) { return turn(dy, -1); }));

@@ -18,6 +18,7 @@ const std::vector<Blank> blanks = {{"birds sometimes", "walk"},
                                    {"birds sometimes walk", "slowly"},
                                    {"but birds are good at", "flying"}};
 constexpr Dim evaluation_batch = 12;  // does not change the result
+// Of one length, so that their batch has rows.
 constexpr std::string_view checked_sentences =
     "birds sometimes walk slowly near water .\nbut birds are good at flying .\n";
 

@@ -92,9 +92,8 @@ Tensor LanguageModel::first_input(const Indices& ids, const std::vector<Dim>& le
       lengths.empty() ? ids.shape()[1] : *std::max_element(lengths.begin(), lengths.end());
   require(longest <= sizes.context, "LanguageModel", "looks at no more than ", sizes.context,
           " words: got ", longest, " in ids of shape ", ids.shape());
-  require(lengths.empty() || are_together(lengths, ids.size()), "LanguageModel",
-          "needs documents of ", ids.size(), " tokens together: got ", lengths.size(),
-          " of other lengths");
+  require(lengths.empty() || rows_together(lengths) == ids.size(), "LanguageModel",
+          "needs documents of ", ids.size(), " tokens together: got ", rows_together(lengths));
   if (lengths.empty() || sizes.recipe.position == Position::rotary)
     return dropout(embed(ids), mode);
   return dropout(wte(ids) + wpe(Indices(ids.shape(), positions_in(lengths))), mode);

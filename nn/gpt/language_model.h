@@ -79,7 +79,7 @@ struct LanguageModel {
 
   /// lengths: of the documents, for ids (n) (Batch). None sees another, and the positions of each
   /// begin at 0. Throws ShapeError unless ids are (B, T ≤ context), or (n) with lengths up to the
-  /// context that make n together; ValueError for ids outside 0 … V − 1.
+  /// context that make n together; ValueError for ids outside 0 … V − 1 and for a negative length.
   Tensor operator()(const Indices& ids, Mode mode = Mode::evaluation(),
                     const std::vector<Dim>& lengths = {}) const;
 

@@ -1,5 +1,8 @@
 #include "nn/inspect/ngram_losses.h"
 
+#include <map>
+#include <unordered_map>
+
 #include "nn/io/utf8.h"
 
 namespace fledge {

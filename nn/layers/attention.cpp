@@ -134,7 +134,7 @@ Tensor Attention::operator()(const Tensor& x, const Mask& mask) const {
 
 Tensor Attention::operator()(const Tensor& x, KeyValueCache& cache, const Mask& mask) const {
   require<ValueError>(mask.document_lengths().empty(), "Attention",
-                      "a cache holds one document: got a mask that keeps some apart");
+                      "a cache holds one document: got a mask of ", mask.document_lengths().size());
   const Tensor all = qkv(x, cache.length);
   return c_proj(passed(cached_attention(all.value(), heads, cache, mask, sink), all));
 }

@@ -67,7 +67,8 @@ struct Attention {
   /// c_attn(x), q, k and v side by side; then the norm of q and k, and their rotation by the
   /// positions first, first + 1, … of each document. With Scale::none, q is multiplied by √D, because
   /// all that computes scores divides them by √D. Throws ShapeError unless x is (…, T, C), and with
-  /// rotary positions ValueError for an odd D, a base below 1 and first < 0 (ops.h, rotate).
+  /// rotary positions ValueError for an odd D, a base below 1 and first < 0, and ShapeError for lengths
+  /// that do not make T together (ops.h, rotate).
   Tensor qkv(const Tensor& x, Dim first = 0, const std::vector<Dim>& lengths = {}) const;
   /// The parts of what qkv() returned: q (…, T, C), k and v (…, T, G·D).
   std::vector<Tensor> q_k_v(const Tensor& qkv) const;
@@ -77,14 +78,14 @@ struct Attention {
   Tensor passed(const Tensor& mixed, const Tensor& qkv) const;
 
   /// Uses one fused op that stores no weights (ops.h, attention). For custom masks, it uses
-  /// forward_with_weights().
+  /// forward_with_weights(). Positions begin anew in each document of the mask.
   Tensor operator()(const Tensor& x, const Mask& mask = {}) const;
   /// The same step by step, with the weights: the five lines of attend().
   AttentionOutput forward_with_weights(const Tensor& x, const Mask& mask = {},
                                        const AttendOptions& options = {}) const;
   /// Causal attention of x (T, C), which follows the tokens in the cache; the mask may hide further
-  /// keys, but keep no documents apart. The cache holds keys as qkv() returns them, each rotated
-  /// once. Records no gradient.
+  /// keys. The cache holds keys as qkv() returns them, each rotated once. Records no gradient. Throws
+  /// ValueError for a mask of documents.
   Tensor operator()(const Tensor& x, KeyValueCache& cache, const Mask& mask = causal()) const;
 
   void visit(auto&& f) const { f("c_attn", c_attn), f("c_proj", c_proj), f("sink", sink); }

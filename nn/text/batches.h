@@ -1,4 +1,4 @@
-// Batches: rows of tokens, and for each token the token that follows it.
+// Batches: rows of tokens, or lines one after another, and for each token the one that follows it.
 //
 // A batch depends only on the text, the number of the step and the random generator. So a resumed
 // run gets the same batches, and no position in the text is saved.

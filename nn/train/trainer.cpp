@@ -1,5 +1,7 @@
 #include "nn/train/trainer.h"
 
+#include <span>
+
 #include "engine/autograd.h"
 #include "engine/gradcheck/nan_detector.h"
 

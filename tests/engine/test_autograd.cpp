@@ -29,7 +29,8 @@ Tensor counted(const Tensor& x, int& runs) {
   return record("counted", x.value(), wrt(x, [&runs](const Array& dy) { return ++runs, dy; }));
 }
 
-const std::string not_recorded = "does not depend on any parameter, or was computed under NoGrad";
+const std::string not_recorded =
+    "backward: this tensor does not depend on any parameter, or was computed under NoGrad";
 
 struct RuleFailed : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -179,7 +180,8 @@ TEST_CASE("backward refuses what has no gradient") {
   const Tensor y = w * w, total = sum(w);
   CHECK(refuses<ShapeError>([&] { backward(y); }, "single number, got shape (2, 3)", "⟨dy, y⟩"));
   const Array turned = counting({3, 2}), one = counting({1});
-  CHECK(refuses<ShapeError>([&] { backward(y, turned); }, "cotangent", "(3, 2)", "(2, 3)"));
+  CHECK(refuses<ShapeError>([&] { backward(y, turned); },
+                            "cotangent of shape (3, 2) for a tensor of shape (2, 3)"));
   CHECK(refuses<ShapeError>([&] { backward(total, one); }, "cotangent", "(1)", "()"));
   for (const Tensor& constant : {Tensor(1.0), total.detach()})
     CHECK(refuses<GraphError>([&] { backward(constant); }, not_recorded));

@@ -77,7 +77,8 @@ TEST_CASE("set_grad replaces a gradient of the same shape") {
   w.set_grad(Array({2}, {5, 6}));
   CHECK(same_bits(w.grad(), Array({2}, {5, 6})));
   const Array other = counting({1, 2});
-  CHECK(refuses<ShapeError>([&] { w.set_grad(other); }, "set_grad", "(1, 2)", "(2)"));
+  CHECK(refuses<ShapeError>([&] { w.set_grad(other); }, "set_grad",
+                            "(1, 2) for a tensor of shape (2)"));
   CHECK(same_bits(w.grad(), Array({2}, {5, 6})));
   w.zero_grad();
   CHECK_FALSE(w.has_grad());

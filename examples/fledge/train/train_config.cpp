@@ -426,7 +426,7 @@ std::string choose_for_text(TrainConfig& config, const Corpus& corpus) {
   // work of the steps between them. A step takes three times as long as reading its windows
   // forward.
   const auto windows = [&](const TokenText& text, Dim most) {
-    return std::min(most, 2 * text.size() / config.sizes.context + 1);
+    return std::min(most, text.documents() + 2 * text.size() / config.sizes.context + 1);
   };
   const double steps_of_evaluation = static_cast<double>(windows(corpus.valid, evaluated_windows) +
                                                          windows(corpus.train, training_windows)) /

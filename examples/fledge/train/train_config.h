@@ -112,7 +112,8 @@ std::string config_text(const RunConfig& config, const Json::Members& notes = {}
 /// The tokens that begin and end a text, for other programs: Tokenizer::marks() if they are set, else
 /// "<|endoftext|>" or the line end.
 MarkTokens saved_marks(const Tokenizer& tokenizer);
-/// Parses config.json; throws FormatError, also for a version that config_text() does not write.
+/// What a config.json says of a run; throws FormatError, also for a version that config_text() does
+/// not write.
 RunConfig run_config(const ModelConfig& config);
 
 /// What to do if fledge has not written config.json, or it was changed since.

@@ -50,7 +50,8 @@ struct Layer {
         W_K(draw({C, shared * D}, rng)),
         W_V(draw({C, shared * D}, rng)),
         W_O(draw({H * D, H * V}, rng)) {
-    for (Dim back = 1; back <= H; ++back) questions.push_back([back](Dim t) { return t - back; });
+    for (Dim back = 1; back <= H; ++back)
+      questions.emplace_back([back](Dim t) { return t - back; });
   }
 
   static Tensor draw(const Shape& shape, Rng& rng) {

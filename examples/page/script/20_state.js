@@ -45,7 +45,7 @@ function latest(compute, draw) {
   };
   return () => {
     isOld = true;
-    return running ??= run().finally(() => { running = null; });
+    return running ??= run().catch(reportError).finally(() => { running = null; });
   };
 }
 

@@ -321,11 +321,13 @@ TEST_CASE("a mixture of constants and parameters has the gradients of all parame
   const auto product = [](int wrong) {  // of three; the rule looks at what else is wanted
     return [=](In in) {
       const Array a = in[0].value(), b = in[1].value(), c = in[2].value();
-      const double factor = wrong == 1 && !in[1].needs_grad() ? 2 : 1;
+      const bool two = in[1].needs_grad() && !in[0].needs_grad();
+      const double factor = wrong == 1 && !in[1].needs_grad() ? 2 : 1,
+                   last = wrong == 2 && two ? 2 : 1;
       return record("product", a * b * c,
                     wrt(in[0], [=](const Array& dy) { return dy * b * c * Real(factor); }),
                     wrt(in[1], [=](const Array& dy) { return dy * a * c; }),
-                    wrt(in[2], [=](const Array& dy) { return dy * a * b; }));
+                    wrt(in[2], [=](const Array& dy) { return dy * a * b * Real(last); }));
     };
   };
   const std::vector<Array> x{uniform({3}, 1), uniform({3}, 2), uniform({3}, 3)};
@@ -334,6 +336,8 @@ TEST_CASE("a mixture of constants and parameters has the gradients of all parame
   CHECK_FALSE(report);
   CHECK(report.problem == "a gradient is another while these are constants: input 1, input 2");
   CHECK((report.tensor == "input 0" && report.worst.size() == 3));
+  CHECK(gradcheck(product(2), x).problem ==
+        "a gradient is another while these are constants: input 0");
 
   const auto sum = [](In in) {  // of 17; the first rule is wrong where it is wanted alone
     const bool alone = std::none_of(in.begin() + 1, in.end(),

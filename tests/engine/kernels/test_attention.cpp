@@ -210,6 +210,7 @@ TEST_CASE("a head of attention is the formulas under every mask") {
   }
   for (const auto& [n, m] : {std::pair<Dim, Dim>{0, 0}, {0, 3}, {3, 0}, {1, 1}, {2, 2}, {3, 3}})
     for (const Dim D : {4, 8, 12}) check_head(Head(n, m, D, causal()));
+  for (const Dim D : {3, 8, 9}) check_head(Head(9, 1, D, Mask()));
 }
 
 TEST_CASE("a head of attention has the same bits on both sides of every two borders of blocks") {

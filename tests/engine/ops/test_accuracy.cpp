@@ -142,6 +142,7 @@ Array all_sizes(const Curve& curve) {
     for (int i = 1; i < even; ++i) x.push_back(tail * i / even);
   for (std::size_t i = 0, count = x.size(); i < count; ++i) x.push_back(-x[i]);
   std::erase_if(x, [&](double at) { return std::isnan(curve.y(at)); });
+  x.push_back(0.5);  // a rest behind all vectors
   return Array({static_cast<Dim>(x.size())}, x);
 }
 

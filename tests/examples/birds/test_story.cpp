@@ -182,7 +182,8 @@ TEST_CASE("birds story: seed 1 completes with walk, slowly and flying, looking a
   std::size_t count = 0;
   for (const auto& tensor : state.parameters) count += tensor.size();
   CHECK(count == static_cast<std::size_t>(story.parameters));
-  CHECK(state.ids.shape() == Shape{2, 8});
+  CHECK((state.ids.shape() == Shape{2, 8} && state.targets.shape() == Shape{2, 8}));
+  CHECK((state.targets[0] == state.ids[1] && state.targets[14] == state.ids[15]));
 }
 
 TEST_CASE("birds story: colours change no word, no line is wider than 80, failures are told") {

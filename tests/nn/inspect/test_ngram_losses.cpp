@@ -116,6 +116,7 @@ std::string text_of_letters(Rng& rng, Dim size, Dim letters) {
 }  // namespace
 
 TEST_CASE("tables: a history that was never seen leaves what follows to a shorter") {
+  CHECK(p_of_last(stream({0, 1, 0, 1, 0, 1, 0, 1}), {0}, 2, 1) > 0.7);  // after 1 always comes 0
   const TokenText train = stream({0, 1, 2, 0, 1, 2, 3, 1}), unseen = stream({3, 3, 3, 2});
   const std::vector<double> more = ngram_losses(train, unseen, 4, 8);
   CHECK(ngram_losses(train, unseen, 4, 4).size() == 5);

@@ -86,7 +86,8 @@ BytePairs pairs_by_definition(std::string_view text, std::size_t symbols) {
   std::vector<std::vector<Dim>> pieces;
   for (std::size_t at = 0; at < text.size(); at += pieces.back().size()) {
     pieces.emplace_back();
-    for (const unsigned char byte : piece_at(text, at).substr(0, 64)) pieces.back().push_back(byte);
+    for (const char byte : piece_at(text, at).substr(0, 64))
+      pieces.back().push_back(static_cast<unsigned char>(byte));
   }
   BytePairs pairs;
   std::vector<std::string> bytes = pairs.symbols();
