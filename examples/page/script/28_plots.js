@@ -19,9 +19,7 @@ function lineThrough(points, kind = "curve") {
   return svgElement("path", {class: kind, d: d && "M" + d});
 }
 
-function plotText(x, y, text, attributes = {}) {
-  return svgElement("text", {x, y, ...attributes}, text);
-}
+const plotText = (x, y, text, attributes = {}) => svgElement("text", {x, y, ...attributes}, text);
 
 // At most 300 points [step, loss]: the losses of single batches jump, so each is a mean.
 function smoothed(losses) {

@@ -138,7 +138,8 @@ function timePart() {
   const slider = element("input", {type: "range", min: 0, value: 0, id: "time",
     "aria-label": "Step of training", on: {input: () => showStep(Number(slider.value))}});
   const step = element("output", {for: "time", id: "step"}), loss = element("b", {id: "loss-now"});
-  const events = element("div", {id: "events"});
+  const events = element("div", {id: "events"});  // of the story's own sentence
+  const isStory = () => state.sentence === page.story.sentence;
   const plot = makePlot("Loss over the steps", 80, (width) => {
     const {guessing, floor} = model.baselines, top = 1.12 * Math.max(guessing, 0.1);
     const x = (at) => width * at / model.steps, y = (at) => 80 - 80 * Math.min(1, at / top);
@@ -148,7 +149,8 @@ function timePart() {
       levels.map(([name, at]) => [lineThrough([[0, y(at)], [width, y(at)]], "level"),
         plotText(width + 14, y(at) + 4, name)]),
       lineThrough(smoothed(learning.losses).map(([at, value]) => [x(at), y(value)])),
-      learning.events.map(({step: at}) => lineThrough([[x(at), 80], [x(at), 71]], "tick")),
+      learning.events.filter(isStory).map(({step: at}) =>
+        lineThrough([[x(at), 80], [x(at), 71]], "tick")),
       plotText(6, 44, learning.hasBegun ? "" : "the loss will fall here")];
   });
   follow(() => {
@@ -160,7 +162,7 @@ function timePart() {
     const last = learning.events.slice(-4), steps = last.map((event) => event.step).join();
     if (events.dataset.steps !== steps) events.replaceChildren(...last.map(eventButton));
     events.dataset.steps = steps;
-    events.style.visibility = state.sentence === page.story.sentence ? "" : "hidden";
+    events.style.visibility = isStory() ? "" : "hidden";
     for (const one of events.children)
       one.setAttribute("aria-pressed", Number(one.dataset.step) === value);
     plot.redraw();

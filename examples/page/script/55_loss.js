@@ -15,9 +15,7 @@ function ladder() {
     .filter(({loss}) => Number.isFinite(loss)).sort((a, b) => b.loss - a.loss);
 }
 
-function lastLoss(losses) {
-  return meanLoss(losses, losses.length - 1, 1);
-}
+const lastLoss = (losses) => meanLoss(losses, losses.length - 1, 1);
 
 function lossPart() {
   const list = element("ol", {class: "bars ladder"}), inWords = element("p", {class: "in-words"});
