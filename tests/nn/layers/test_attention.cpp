@@ -177,6 +177,13 @@ TEST_CASE("attend: no keys, no queries, and one key, which has weight 1 and give
                     softmax(scores, padding({2, 0})).value()));
 }
 
+TEST_CASE("rotary positions begin anew in each document, to the bit") {
+  Attention turned = drawn<Attention>(3, 8, 2);
+  turned.rotary_base = 100;
+  const Tensor x = uniform({9, 8}, 1), y = turned(x, causal() & documents({4, 5}));
+  CHECK(same_bits(slice(y, 0, 4, 9).value(), turned(slice(x, 0, 4, 9), causal()).value()));
+}
+
 // Scores of rotated queries and keys at the positions p + i and p + j are those at i and j. Su et al.
 // 2021: a rotation by the angles of p turns both alike.
 TEST_CASE("rotary positions: scores depend on the distance alone, and a norm commutes with them") {
