@@ -20,7 +20,7 @@ void Mask::check(const Shape& scores, std::string_view op) const {
     const Dim together = rows_together(part.documents);
     require(part.documents.empty() || (together == scores.dim(-2) && together == scores.dim(-1)),
             op, part.documents.size(), " documents of ", together,
-            " rows need as many queries and keys: ", "got shape ", scores);
+            " rows need as many queries and keys: got shape ", scores);
     if (const auto& own = part.table)
       require(scores.dim(-2) == own->queries && scores.dim(-1) == own->keys, op, "a custom mask (",
               own->queries, ", ", own->keys, ") does not fit scores of shape ", scores,

@@ -38,7 +38,7 @@ inline const Corpus& text() {
   return corpus;
 }
 
-/// The model after training, with so many heads.
+/// The model of make run after training, with this number of heads.
 inline LanguageModel trained(const Corpus& corpus, std::uint64_t seed, Dim heads = 1) {
   LanguageModelSizes sizes = birds::model_sizes(corpus);
   sizes.heads = heads;

@@ -24,7 +24,7 @@ std::string without_seconds(std::string text) {
   return text.erase(begin, end - begin);
 }
 
-/// "--steps" and its kin, as they stand in a text.
+/// The options that a text names, such as "--steps".
 std::set<std::string> options_in(const std::string& text) {
   std::set<std::string> found;
   for (std::size_t at = 0; (at = text.find("--", at)) != text.npos; at += 2)

@@ -45,8 +45,8 @@ std::vector<double> numbers_of(const std::string& text) {
 
 using Variables = std::map<std::string, std::string>;
 
-/// What f says, in a process that has of these variables only those given, about a terminal of so many
-/// columns and about a file.
+/// What f says about a terminal of this width and about a file, in a process that has only the given
+/// ones of these variables.
 std::string said_with(const Variables& variables, unsigned short columns,
                       const std::function<std::string(std::FILE* terminal, std::FILE* file)>& f) {
   return testing::run_here([&] {
