@@ -12,7 +12,7 @@ namespace report {
 struct ModelState {
   std::int64_t vocabulary = 0, context = 0, layers = 0, heads = 0, width = 0, hidden = 0;
   std::vector<std::vector<double>> parameters;  // in the order of named_parameters()
-  fledge::Indices ids{}, targets{};             // (batch, time)
+  fledge::Indices ids{}, targets{};             // (batch, time); target −1: none
 };
 
 struct ModelCheck {
